@@ -1,0 +1,110 @@
+package diagnostics
+
+// Via names the pass of [Compare] that found a match.
+type Via string
+
+// The passes, surest first.
+const (
+	ViaPosition Via = "position" // same line (as mapped), column and message
+	ViaLine     Via = "line"     // same line, message equal but for column or numbers
+	ViaGap      Via = "gap"      // the line was edited; its closest new line has it
+	ViaRename   Via = "rename"   // as line or gap, with our own renames applied to the message
+	ViaFile     Via = "file"     // same file and message, matched by count
+)
+
+// Certainty is how sure a match is.
+type Certainty string
+
+// The certainties.
+const (
+	High   Certainty = "high"
+	Medium Certainty = "medium"
+	Low    Certainty = "low"
+)
+
+// Match is one problem that both sides have.
+type Match struct {
+	Base    Diagnostic
+	Head    Diagnostic
+	Via     Via
+	Sure    Certainty
+	Moved   bool // it stands on another line or in another file
+	Updated bool // its message, severity, source, code or tags differ
+}
+
+// Reason says why a problem is neither introduced nor fixed.
+type Reason string
+
+// The reasons.
+const (
+	// ReasonNotRun: the other side has no run of that producer.
+	ReasonNotRun Reason = "producer_not_run"
+	// ReasonChanged: the other side's run was by another tool, version or configuration.
+	ReasonChanged Reason = "producer_changed"
+	// ReasonFailed: the other side's run was partial, crashed, timed out or lost entries.
+	ReasonFailed Reason = "producer_incomplete"
+	// ReasonScope: the other side's run did not look at that file.
+	ReasonScope Reason = "not_in_scope"
+)
+
+// Unknown is a problem of one side of which the other side cannot tell.
+type Unknown struct {
+	Diagnostic
+	Side   Side
+	Reason Reason
+}
+
+// Counts are the numbers of a whole delta, also of entries that its lists do
+// not hold.
+type Counts struct {
+	Introduced int
+	Fixed      int
+	Unchanged  int
+	Unknown    int
+}
+
+// Delta is what a change did to the problems. Every diagnostic of the head is
+// introduced, unchanged or unknown; every one of the base is fixed, unchanged
+// or unknown. The lists are in a fixed order, worst first.
+type Delta struct {
+	Introduced []Diagnostic
+	Fixed      []Diagnostic
+	Unchanged  []Match
+	Unknown    []Unknown
+	Counts     Counts
+	Truncated  bool // the lists hold fewer than Counts says
+	Incomplete bool // one of the snapshots was not complete
+}
+
+// Complete reports whether the delta answers for every problem.
+func (d *Delta) Complete() bool { return !d.Truncated && !d.Incomplete && d.Counts.Unknown == 0 }
+
+// Status returns complete or partial.
+func (d *Delta) Status() string {
+	if d.Complete() {
+		return "complete"
+	}
+	return "partial"
+}
+
+// NewErrors returns how many of the introduced diagnostics are errors.
+func (d *Delta) NewErrors() int {
+	n := 0
+	for i := range d.Introduced {
+		if d.Introduced[i].Severity == Error {
+			n++
+		}
+	}
+	return n
+}
+
+// Options are what Compare knows of the change. nil, and every zero field, is
+// the default.
+type Options struct {
+	Files      FileMap        // nil: every file kept its name
+	Lines      LineMap        // nil: no line changed
+	Contents   Contents       // nil: edited blocks of equal length are paired line by line
+	Renames    []SymbolRename // none: messages are compared as they are
+	Strict     bool           // a severity that rose counts as introduced
+	MaxEntries int            // entries in the four lists together; default 2000, at most 10000
+}
