@@ -1,0 +1,5 @@
+//go:build !windows
+
+package child
+
+func inheritedHere(string) bool { return false }
