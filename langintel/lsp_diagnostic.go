@@ -1,0 +1,115 @@
+package langintel
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.lsp.dev/protocol"
+)
+
+// lspDiagnostic is LSP 3.17 §diagnostic with the code as the server wrote it.
+type lspDiagnostic struct {
+	Range    protocol.Range `json:"range"`
+	Severity int            `json:"severity"`
+	Code     jsontext.Value `json:"code"`
+	Source   string         `json:"source"`
+	Message  string         `json:"message"`
+	Tags     []int          `json:"tags"`
+	Related  []struct {
+		Location protocol.Location `json:"location"`
+		Message  string            `json:"message"`
+	} `json:"relatedInformation"`
+}
+
+// code returns the code, a number or a string, as text.
+func (d *lspDiagnostic) code() string {
+	switch d.Code.Kind() {
+	case '"':
+		var s string
+		if decodeJSON(d.Code, &s) == nil {
+			return s
+		}
+	case '0':
+		if n, err := strconv.ParseFloat(string(d.Code), 64); err == nil {
+			return strconv.FormatFloat(n, 'f', -1, 64)
+		}
+	}
+	return ""
+}
+
+// publishParams is LSP 3.17 §textDocument_publishDiagnostics.
+type publishParams struct {
+	URI         protocol.DocumentURI `json:"uri"`
+	Version     *int32               `json:"version"`
+	Diagnostics []lspDiagnostic      `json:"diagnostics"`
+}
+
+// diagnosticParams is LSP 3.17 §textDocument_diagnostic, which package protocol
+// does not have.
+type diagnosticParams struct {
+	TextDocument     protocol.TextDocumentIdentifier `json:"textDocument"`
+	Identifier       string                          `json:"identifier,omitzero"`
+	PreviousResultID string                          `json:"previousResultId,omitzero"`
+}
+
+// diagnosticReport is LSP 3.17 §documentDiagnosticReport, full or unchanged.
+type diagnosticReport struct {
+	Kind     string                                    `json:"kind"`
+	ResultID string                                    `json:"resultId"`
+	Items    []lspDiagnostic                           `json:"items"`
+	Related  map[protocol.DocumentURI]diagnosticReport `json:"relatedDocuments"`
+}
+
+// diagnosticOptions is LSP 3.17 §diagnosticOptions.
+type diagnosticOptions struct {
+	Identifier string `json:"identifier"`
+	InterFile  bool   `json:"interFileDependencies"`
+	Workspace  bool   `json:"workspaceDiagnostics"`
+}
+
+// contentChange is a whole-text §textDocumentContentChangeEvent; package
+// protocol's would send an empty range with it, which is an insertion.
+type contentChange struct {
+	Text string `json:"text"`
+}
+
+// didChangeParams is LSP 3.17 §didChangeTextDocumentParams.
+type didChangeParams struct {
+	TextDocument versionedDocument `json:"textDocument"`
+	Changes      []contentChange   `json:"contentChanges"`
+}
+
+// versionedDocument is LSP 3.17 §versionedTextDocumentIdentifier; a version of
+// 0 is sent too.
+type versionedDocument struct {
+	URI     protocol.DocumentURI `json:"uri"`
+	Version int32                `json:"version"`
+}
+
+// referenceParams is LSP 3.17 §referenceParams without partial results.
+type referenceParams struct {
+	protocol.TextDocumentPositionParams
+	Context struct {
+		IncludeDeclaration bool `json:"includeDeclaration"`
+	} `json:"context"`
+}
+
+// watchRegistration is LSP 3.17 §didChangeWatchedFilesRegistrationOptions;
+// package protocol knows no relative patterns.
+type watchRegistration struct {
+	Watchers []struct {
+		Pattern jsontext.Value `json:"globPattern"` // string or §relativePattern
+		Kind    *int           `json:"kind"`
+	} `json:"watchers"`
+}
+
+// progressParams is LSP 3.17 §progress; a token is a number or a string.
+type progressParams struct {
+	Token jsontext.Value `json:"token"`
+	Value struct {
+		Kind       string `json:"kind"`
+		Title      string `json:"title"`
+		Message    string `json:"message"`
+		Percentage *int   `json:"percentage"`
+	} `json:"value"`
+}
