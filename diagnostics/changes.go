@@ -97,7 +97,8 @@ type Contents interface {
 }
 
 // SymbolRename is a name that was replaced by another everywhere it stood for
-// the same symbol.
+// the same symbol. Both are bare identifiers as they stand in the source, without
+// package or type.
 type SymbolRename struct {
 	Old string
 	New string

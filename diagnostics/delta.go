@@ -57,15 +57,17 @@ type Unknown struct {
 // Counts are the numbers of a whole delta, also of entries that its lists do
 // not hold.
 type Counts struct {
-	Introduced int
-	Fixed      int
-	Unchanged  int
-	Unknown    int
+	Introduced       int
+	Fixed            int
+	Unchanged        int
+	Unknown          int
+	IntroducedErrors int // of Introduced, those that are errors
 }
 
 // Delta is what a change did to the problems. Every diagnostic of the head is
 // introduced, unchanged or unknown; every one of the base is fixed, unchanged
-// or unknown. The lists are in a fixed order, worst first.
+// or unknown, or its severity rose under a strict policy. The lists are in a
+// fixed order, worst first.
 type Delta struct {
 	Introduced []Diagnostic
 	Fixed      []Diagnostic
@@ -85,17 +87,6 @@ func (d *Delta) Status() string {
 		return "complete"
 	}
 	return "partial"
-}
-
-// NewErrors returns how many of the introduced diagnostics are errors.
-func (d *Delta) NewErrors() int {
-	n := 0
-	for i := range d.Introduced {
-		if d.Introduced[i].Severity == Error {
-			n++
-		}
-	}
-	return n
 }
 
 // Options are what Compare knows of the change. nil, and every zero field, is

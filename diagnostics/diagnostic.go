@@ -106,6 +106,16 @@ func order(a, b *Diagnostic) int {
 	)
 }
 
+// placeOrder sorts by place first, as the passes pair equal entries in the order
+// in which they stand in the file.
+func placeOrder(a, b *Diagnostic) int {
+	return cmp.Or(
+		cmp.Compare(a.Path, b.Path),
+		a.Range.Start.Compare(b.Range.Start),
+		order(a, b),
+	)
+}
+
 // Sort puts the worst first, then orders by path and position.
 func Sort(list []Diagnostic) {
 	slices.SortStableFunc(list, func(a, b Diagnostic) int { return order(&a, &b) })

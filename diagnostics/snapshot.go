@@ -31,11 +31,7 @@ func (p *Producer) sameTool(other *Producer) bool {
 	return p.Tool == other.Tool && p.Version == other.Version && p.ConfigDigest == other.ConfigDigest
 }
 
-// covers reports whether the run would have shown every problem of path.
-func (p *Producer) covers(path string) bool {
-	return p.usable() && p.Scope.Covers(path)
-}
-
+// usable reports whether an absence in the run means anything.
 func (p *Producer) usable() bool { return p.Status == StatusOK && p.Dropped == 0 }
 
 // Scope is what a run looked at: everything, or the listed files and

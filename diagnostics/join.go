@@ -1,0 +1,159 @@
+package diagnostics
+
+// joinKey is what two entries must share to be one problem in a pass. The first
+// four fields bind in every pass; line and column are -1 where a pass does not
+// look at them.
+type joinKey struct {
+	producer string
+	kind     string // the code, or the source where there is none
+	coded    bool
+	path     string
+	line     int
+	column   int
+	message  string
+}
+
+// pass is one multiset join. fromBase and fromHead give the key of an entry, or
+// false when the pass does not apply to it.
+type pass struct {
+	via      Via
+	sure     Certainty
+	fromBase func(*entry) (joinKey, bool)
+	fromHead func(*entry) (joinKey, bool)
+}
+
+// key is the part of a key that every pass has.
+func (e *entry) key(message string) joinKey {
+	k := joinKey{producer: e.d.Producer, kind: e.d.Code, coded: true, path: e.path, line: -1, column: -1, message: message}
+	if k.kind == "" {
+		k.kind, k.coded = e.d.Source, false
+	}
+	return k
+}
+
+// at is key bound to a line and, unless anyColumn, to the entry's column.
+func (e *entry) at(line int, message string, anyColumn bool) (joinKey, bool) {
+	k := e.key(message)
+	k.line = line
+	if !anyColumn {
+		k.column = exactKeyOf(e.d).column
+	}
+	return k, line >= 0
+}
+
+// onLine joins entries whose lines are the same one, as mapped.
+func onLine(via Via, sure Certainty, form int, anyColumn bool) pass {
+	of := func(e *entry) (joinKey, bool) { return e.at(e.line, e.keys[form], anyColumn) }
+	return pass{via, sure, of, of}
+}
+
+// inGap joins a replaced line's entries with those of the line it became.
+func inGap(form int) pass {
+	return pass{ViaGap, Medium,
+		func(e *entry) (joinKey, bool) { return e.at(e.gap, e.keys[form], true) },
+		func(e *entry) (joinKey, bool) { return e.at(e.line, e.keys[form], true) },
+	}
+}
+
+// renamed joins on the line known either way, with the renames applied.
+func renamed(form int) pass {
+	return pass{ViaRename, Medium,
+		func(e *entry) (joinKey, bool) {
+			if e.renamed == nil {
+				return joinKey{}, false
+			}
+			return e.at(e.effectiveLine(), e.renamed[form], true)
+		},
+		func(e *entry) (joinKey, bool) { return e.at(e.line, e.keys[form], true) },
+	}
+}
+
+// inFile joins by count within a file.
+func inFile(form int, afterRename bool) pass {
+	return pass{ViaFile, Low,
+		func(e *entry) (joinKey, bool) {
+			keys := &e.keys
+			if afterRename {
+				keys = e.renamed
+			}
+			if keys == nil {
+				return joinKey{}, false
+			}
+			return e.key(keys[form]), true
+		},
+		func(e *entry) (joinKey, bool) { return e.key(e.keys[form]), true },
+	}
+}
+
+// passes are the joins in order; an earlier one wins. There is none for the same
+// text anywhere in the workspace: it would hide a problem that was fixed in one
+// place and made in another.
+func passes() []pass {
+	return []pass{
+		onLine(ViaPosition, High, 0, false),
+		onLine(ViaLine, High, 0, true),
+		onLine(ViaLine, High, 1, false),
+		onLine(ViaLine, Medium, 1, true),
+		onLine(ViaLine, Medium, 2, false),
+		onLine(ViaLine, Medium, 2, true),
+		inGap(0), inGap(1), inGap(2),
+		renamed(0), renamed(1), renamed(2),
+		inFile(0, false), inFile(1, false),
+		inFile(0, true), inFile(1, true),
+	}
+}
+
+// join runs the passes over what the earlier ones left.
+func (t *tracker) join() {
+	base := t.joinable(t.base)
+	head := t.joinable(t.head)
+	for _, p := range passes() {
+		if len(base) == 0 || len(head) == 0 {
+			return
+		}
+		p.run(base, head)
+		base, head = unmatched(base), unmatched(head)
+	}
+}
+
+// joinable leaves out the producers that cannot be compared, and files that the
+// head does not have.
+func (t *tracker) joinable(list []*entry) []*entry {
+	var kept []*entry
+	for _, e := range list {
+		if e.path != "" && t.cover.comparable(e.d.Producer) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+func unmatched(list []*entry) []*entry {
+	var kept []*entry
+	for _, e := range list {
+		if e.match == nil {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// run pairs entries of equal key in the order of their lists.
+func (p pass) run(base, head []*entry) {
+	waiting := make(map[joinKey][]*entry, len(base))
+	for _, e := range base {
+		if key, ok := p.fromBase(e); ok {
+			waiting[key] = append(waiting[key], e)
+		}
+	}
+	for _, h := range head {
+		key, ok := p.fromHead(h)
+		if !ok || len(waiting[key]) == 0 {
+			continue
+		}
+		b := waiting[key][0]
+		waiting[key] = waiting[key][1:]
+		b.match, h.match = h, b
+		h.via, h.sure = p.via, p.sure
+	}
+}
