@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
+	"math"
+	"strconv"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -111,11 +112,23 @@ func parseValue(dec *jsontext.Decoder) (any, error) {
 	case '"':
 		return token.String(), nil
 	case '0':
-		return json.Number(token.String()), nil
+		return number(token.String()), nil
 	case 't', 'f':
 		return token.Bool(), nil
 	}
 	return nil, nil
+}
+
+// number keeps a number exact: an int64 where it is written as an integer that
+// fits, else a float64, else its text.
+func number(text string) any {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return i
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
+		return f
+	}
+	return json.Number(text)
 }
 
 func inputError(err error) error {
@@ -143,8 +156,8 @@ func at(pointer string) string {
 }
 
 // repair mends what some clients always get wrong: an array or object that
-// arrives as a JSON string is parsed. It also writes integral numbers (2.0,
-// 1e3) as integers, which JSON Schema says they are (draft 2020-12 §4.2.3).
+// arrives as a JSON string is parsed. It also takes integral numbers (2.0, 1e3)
+// for integers, which JSON Schema says they are (draft 2020-12 §4.2.3).
 func repair(s *jsonschema.Schema, value any) (any, bool) {
 	if s == nil {
 		return value, false
@@ -172,11 +185,9 @@ func repair(s *jsonschema.Schema, value any) (any, bool) {
 				v[i], changed = mended, true
 			}
 		}
-	case json.Number:
-		if s.Type == "integer" && strings.ContainsAny(string(v), ".eE") && len(v) < 32 {
-			if rat, ok := new(big.Rat).SetString(string(v)); ok && rat.IsInt() && rat.Num().BitLen() < 64 {
-				return json.Number(rat.Num().String()), true
-			}
+	case float64:
+		if s.Type == "integer" && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v), true
 		}
 	}
 	return value, changed
@@ -192,8 +203,10 @@ func hasType(value any, want string) bool {
 		return want == "string"
 	case bool:
 		return want == "boolean"
-	case json.Number:
+	case int64:
 		return want == "integer" || want == "number"
+	case float64, json.Number:
+		return want == "number"
 	}
 	return want == "null"
 }

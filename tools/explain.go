@@ -17,6 +17,12 @@ func explain(s *jsonschema.Schema, value any, field string) string {
 	if s == nil {
 		return ""
 	}
+	if text, ok := value.(json.Number); ok && (s.Type == "integer" || s.Type == "number") {
+		return fmt.Sprintf("%s is %s, which is more than 64 bits hold", named(field), clip(string(text)))
+	}
+	if f, ok := value.(float64); ok && s.Type == "integer" {
+		return fmt.Sprintf("%s is %v, must be an integer", named(field), f)
+	}
 	if want := s.Type; want != "" && !hasType(value, want) {
 		return fmt.Sprintf("%s is %s, must be %s", named(field), typeOf(value), article(want))
 	}
@@ -32,7 +38,9 @@ func explain(s *jsonschema.Schema, value any, field string) string {
 		if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(v)) {
 			return fmt.Sprintf("%s is %q, must be one of %s", named(field), clip(v), join(s.Enum))
 		}
-	case json.Number:
+	case int64:
+		return explainNumber(s, float64(v), field)
+	case float64:
 		return explainNumber(s, v, field)
 	}
 	return ""
@@ -73,13 +81,9 @@ func explainArray(s *jsonschema.Schema, array []any, field string) string {
 	return ""
 }
 
-func explainNumber(s *jsonschema.Schema, number json.Number, field string) string {
-	if s.Type == "integer" && strings.ContainsAny(string(number), ".eE") {
-		return fmt.Sprintf("%s is %s, must be an integer", named(field), clip(string(number)))
-	}
-	value, err := number.Float64()
-	if err != nil || (s.Minimum != nil && value < *s.Minimum) || (s.Maximum != nil && value > *s.Maximum) {
-		return fmt.Sprintf("%s is %s, must be %s", named(field), clip(string(number)), rangeOf(s))
+func explainNumber(s *jsonschema.Schema, value float64, field string) string {
+	if s.Minimum != nil && value < *s.Minimum || s.Maximum != nil && value > *s.Maximum {
+		return fmt.Sprintf("%s is %v, must be %s", named(field), value, rangeOf(s))
 	}
 	return ""
 }
