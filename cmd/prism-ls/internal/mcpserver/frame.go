@@ -1,0 +1,59 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// MaxFrame is the largest frame that is read, in bytes without the newline.
+const MaxFrame = 32 << 20
+
+var errFrameTooLong = errors.New("frame too long")
+
+// frames splits a stream into lines of at most max bytes. What is longer is
+// skipped up to its newline without being kept.
+type frames struct {
+	r   *bufio.Reader
+	max int
+}
+
+func newFrames(r io.Reader, max int) *frames {
+	return &frames{bufio.NewReaderSize(r, 64<<10), max}
+}
+
+// next returns the next line that is not blank, without its line ending. The
+// caller owns it. errFrameTooLong means that one line was skipped and that
+// there may be more; any other error is the end.
+func (f *frames) next() ([]byte, error) {
+	for {
+		line, err := f.line()
+		if line = bytes.TrimSpace(line); len(line) > 0 || err != nil {
+			return line, err
+		}
+	}
+}
+
+func (f *frames) line() ([]byte, error) {
+	var line []byte
+	tooLong := false
+	for {
+		part, err := f.r.ReadSlice('\n')
+		if !tooLong && len(line)+len(part) > f.max+1 {
+			tooLong, line = true, nil
+		}
+		if !tooLong {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case tooLong && (err == nil || errors.Is(err, io.EOF)):
+			return nil, errFrameTooLong
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return line, nil // the last line may lack its newline
+		}
+		return line, err
+	}
+}
