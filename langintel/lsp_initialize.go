@@ -101,7 +101,7 @@ func clientCapabilities() jsontext.Value {
 	return jsontext.Value(`{
 "general":{"positionEncodings":["utf-8","utf-16","utf-32"],
  "staleRequestSupport":{"cancel":true,"retryOnContentModified":["textDocument/references","textDocument/definition","textDocument/declaration","textDocument/typeDefinition","textDocument/implementation","textDocument/hover","textDocument/documentSymbol","workspace/symbol","textDocument/diagnostic"]}},
-"workspace":{"applyEdit":true,"configuration":true,"workspaceFolders":true,
+"workspace":{"configuration":true,"workspaceFolders":true,
  "workspaceEdit":{"documentChanges":true,"resourceOperations":["create","rename","delete"],"failureHandling":"transactional","changeAnnotationSupport":{}},
  "didChangeConfiguration":{"dynamicRegistration":true},
  "didChangeWatchedFiles":{"dynamicRegistration":true,"relativePatternSupport":true},

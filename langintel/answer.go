@@ -1,0 +1,50 @@
+package langintel
+
+import (
+	"context"
+	"errors"
+
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+// soften turns the failures that a query reports as a status into an answer;
+// everything else stays an error.
+func (c *Client) soften(ctx context.Context, server string, err error) (Answer, error) {
+	switch {
+	case err == nil:
+		return Answer{Status: Complete, Server: server, Barrier: BarrierRequest}, nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		return Answer{}, tools.AsError(context.Canceled)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, tools.CodeTimeout):
+		return Answer{Status: TimedOut, Server: server, Reason: "the server did not answer in time; asking again may find it ready"}, nil
+	case isUnsupported(err):
+		return Answer{Status: Unsupported, Server: server, Reason: printable(tools.AsError(err).Message, 500)}, nil
+	case faultCode(err) == codeContentModified:
+		return Answer{Status: Stale, Server: server, Reason: "the files keep changing while the server answers"}, nil
+	}
+	return Answer{}, serverError(server, err)
+}
+
+// serverError gives an error of a server its code.
+func serverError(server string, err error) error {
+	if fault, ok := errors.AsType[*rpcError](err); ok {
+		return tools.Errorf(tools.CodeLSPServer, "%s: %w", server, fault)
+	}
+	return tools.AsError(err)
+}
+
+// hard is serverError for a change, where a server that is too slow or cannot do
+// it is an error.
+func hard(ctx context.Context, server string, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return tools.AsError(context.Canceled)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, tools.CodeTimeout):
+		return tools.Errorf(tools.CodeLSPTimeout, "%s did not answer in time; nothing was changed", server)
+	case faultCode(err) == codeMethodNotFound:
+		return tools.Errorf(tools.CodeLSPUnsupported, "%s does not offer that", server)
+	case faultCode(err) == codeContentModified:
+		return tools.Errorf(tools.CodeLSPStale, "files changed while %s worked on them; nothing was changed", server)
+	}
+	return serverError(server, err)
+}

@@ -1,0 +1,242 @@
+package langintel
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/child"
+	"github.com/prism-ls/prism-ls/tools/workspace"
+)
+
+// Client asks the language servers of one workspace. It is safe for concurrent
+// use.
+type Client struct {
+	opts  Options
+	work  *workspace.Workspace
+	owner *child.Owner
+	roots []string // the root's absolute names
+	files *fileCache
+	watch *watcher
+
+	mu       sync.Mutex
+	servers  map[serverKey]*server
+	external map[string]bool // dep: paths that results have named
+	closed   bool
+
+	editing sync.Mutex // one change from a server at a time
+	running sync.WaitGroup
+	stop    context.CancelFunc
+	ctx     context.Context // ends with the client
+}
+
+// serverKey is what there is one server for.
+type serverKey struct{ root, name string }
+
+// New makes a client; nothing runs before the first question. The workspace and
+// the owner stay the caller's, and must outlive the client.
+func New(work *workspace.Workspace, owner *child.Owner, opts *Options) (*Client, error) {
+	resolved, err := opts.resolve()
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	c := &Client{
+		opts: resolved, work: work, owner: owner, ctx: ctx, stop: stop,
+		servers:  map[serverKey]*server{},
+		external: map[string]bool{},
+		roots:    []string{work.Root()},
+	}
+	if real, err := filepath.EvalSymlinks(work.Root()); err == nil && real != work.Root() {
+		c.roots = append(c.roots, real)
+	}
+	c.files = newFileCache(work)
+	c.watch = newWatcher(c)
+	return c, nil
+}
+
+// Close stops every server (shutdown, exit, TERM, KILL, with all that they
+// started) and waits for it. Requests in flight fail.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	servers := c.list()
+	c.mu.Unlock()
+	var stopping sync.WaitGroup
+	for _, s := range servers {
+		stopping.Go(s.close)
+	}
+	stopping.Wait()
+	c.stop()
+	c.running.Wait()
+	return nil
+}
+
+// list returns the servers in a fixed order; c.mu is held.
+func (c *Client) list() []*server {
+	var out []*server
+	for _, s := range c.servers {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b *server) int {
+		if a.root != b.root {
+			return compare(a.root, b.root)
+		}
+		return compare(a.spec.Name, b.spec.Name)
+	})
+	return out
+}
+
+func (c *Client) progress(p Progress) {
+	if c.opts.Progress != nil {
+		c.opts.Progress(p)
+	}
+}
+
+// specFor returns the server for a file.
+func (c *Client) specFor(file string) *Spec {
+	for i := range c.opts.Servers {
+		if c.opts.Servers[i].language(file) != "" {
+			return &c.opts.Servers[i]
+		}
+	}
+	return nil
+}
+
+// serverFor returns the server for a file, not yet started.
+func (c *Client) serverFor(p workspace.Path) (*server, error) {
+	spec := c.specFor(p.Real)
+	if spec == nil {
+		return nil, tools.Errorf(tools.CodeLSPUnsupported, "no language server of the catalogue serves %s", p.Rel)
+	}
+	return c.server(spec, c.projectRoot(spec, p.Real))
+}
+
+// projectRoot is the nearest directory above a file with one of the spec's
+// markers, for servers that want one each; else the workspace.
+func (c *Client) projectRoot(spec *Spec, file string) string {
+	if !spec.PerRoot {
+		return "."
+	}
+	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		for _, marker := range spec.Roots {
+			if p, err := c.work.Resolve(path.Join(dir, marker)); err == nil {
+				if _, err := c.work.Lstat(p); err == nil {
+					return dir
+				}
+			}
+		}
+	}
+	return "."
+}
+
+func (c *Client) server(spec *Spec, root string) (*server, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, tools.Errorf(tools.CodeLSPServer, "the language client is closed")
+	}
+	key := serverKey{root, spec.Name}
+	if s := c.servers[key]; s != nil {
+		return s, nil
+	}
+	if int64(len(c.servers)) >= c.opts.MaxServers {
+		return nil, tools.Errorf(tools.CodeLSPLimit, "%d language servers run for this workspace already", len(c.servers))
+	}
+	s := &server{client: c, spec: spec, root: root, state: stateStopped}
+	c.servers[key] = s
+	if len(c.servers) == 1 {
+		c.running.Go(c.keepHouse)
+	}
+	return s, nil
+}
+
+// workspaceServers returns the servers that a question about the whole workspace
+// concerns: those whose markers stand in the root, or that run already.
+func (c *Client) workspaceServers() ([]*server, error) {
+	var out []*server
+	for i := range c.opts.Servers {
+		spec := &c.opts.Servers[i]
+		c.mu.Lock()
+		for _, s := range c.list() {
+			if s.spec == spec {
+				out = append(out, s)
+			}
+		}
+		c.mu.Unlock()
+		if slices.ContainsFunc(out, func(s *server) bool { return s.spec == spec }) || !c.serves(spec) {
+			continue
+		}
+		s, err := c.server(spec, ".")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	if len(out) == 0 {
+		return nil, tools.Errorf(tools.CodeLSPUnsupported, "no file of this workspace belongs to a language server of the catalogue")
+	}
+	return out, nil
+}
+
+// serves reports whether the workspace has something for a server: one of its
+// markers in the root, or one of its files anywhere.
+func (c *Client) serves(spec *Spec) bool {
+	for _, marker := range spec.Roots {
+		if p, err := c.work.Resolve(marker); err == nil {
+			if _, err := c.work.Lstat(p); err == nil {
+				return true
+			}
+		}
+	}
+	for _, l := range spec.Languages {
+		for _, pattern := range l.Patterns {
+			if len(c.watch.match(pattern)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// keepHouse stops servers that nobody used for long, and those that outgrew
+// their budget.
+func (c *Client) keepHouse() {
+	tick := time.NewTicker(min(c.opts.IdleTimeout/4+time.Millisecond, time.Minute))
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		c.mu.Lock()
+		servers := c.list()
+		c.mu.Unlock()
+		for _, s := range servers {
+			s.keepHouse()
+		}
+	}
+}
+
+// Restart stops the named server's processes; the next question starts them,
+// also when they were down after too many failures. Unknown names are refused.
+func (c *Client) Restart(ctx context.Context, name string) error {
+	c.mu.Lock()
+	servers := slices.DeleteFunc(c.list(), func(s *server) bool { return s.spec.Name != name })
+	c.mu.Unlock()
+	known := slices.ContainsFunc(c.opts.Servers, func(s Spec) bool { return s.Name == name })
+	if !known {
+		return tools.Errorf(tools.CodeToolInput, "no language server is called %q; lsp status lists them", oneLine(name, 80))
+	}
+	for _, s := range servers {
+		if err := s.restart(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

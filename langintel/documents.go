@@ -1,0 +1,163 @@
+package langintel
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/workspace"
+)
+
+// documents are what one server has open. What is sent and what is recorded
+// change together, under one lock, so that versions reach the server in order.
+type documents struct {
+	session *session
+
+	mu       sync.Mutex
+	open     map[string]*document
+	order    *list.List // of *document, most recently used first
+	versions map[string]int32
+}
+
+// document is an open document as the server knows it.
+type document struct {
+	path    string
+	uri     protocol.DocumentURI
+	version int32
+	file    *file
+	place   *list.Element
+}
+
+func (d *documents) init(v *session) {
+	d.session, d.open, d.order, d.versions = v, map[string]*document{}, list.New(), map[string]int32{}
+}
+
+func (v *session) uriOf(path string) protocol.DocumentURI {
+	return uri.File(v.client.work.Abs(workspace.Path{Rel: path, Real: path}))
+}
+
+// sync makes the server see a file as it is on disk now, opening it if need be,
+// and returns a copy of the document.
+func (d *documents) sync(ctx context.Context, p workspace.Path) (document, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, _, err := d.session.client.files.get(ctx, p)
+	if err != nil {
+		return document{}, err
+	}
+	doc := d.open[p.Real]
+	if doc == nil {
+		doc, err = d.add(p.Real, f)
+	} else {
+		d.order.MoveToFront(doc.place)
+		err = d.update(doc, f)
+	}
+	if err != nil {
+		return document{}, err
+	}
+	return *doc, nil
+}
+
+// add opens a document (LSP 3.17 §textDocument_didOpen); d.mu is held.
+func (d *documents) add(path string, f *file) (*document, error) {
+	for int64(d.order.Len()) >= d.session.client.opts.MaxOpen {
+		if err := d.close(d.order.Back().Value.(*document)); err != nil {
+			return nil, err
+		}
+	}
+	doc := &document{path: path, uri: d.session.uriOf(path), file: f, version: d.versions[path] + 1}
+	err := d.session.rpc.notify("textDocument/didOpen", protocol.DidOpenTextDocumentParams{
+		TextDocument: protocol.TextDocumentItem{
+			URI: doc.uri, Version: doc.version, Text: string(f.text.data),
+			LanguageID: protocol.LanguageIdentifier(d.session.spec.language(path)),
+		},
+	})
+	if err != nil {
+		return nil, tools.AsError(err)
+	}
+	doc.place = d.order.PushFront(doc)
+	d.open[path] = doc
+	d.versions[path] = doc.version
+	return doc, nil
+}
+
+// update sends new content when it differs (§textDocument_didChange, and
+// §textDocument_didSave, since what is on disk is saved); d.mu is held.
+func (d *documents) update(doc *document, f *file) error {
+	if doc.file == f || doc.file.sha == f.sha {
+		doc.file = f
+		return nil
+	}
+	doc.version++
+	d.versions[doc.path] = doc.version
+	err := d.session.rpc.notify("textDocument/didChange", didChangeParams{
+		TextDocument: versionedDocument{URI: doc.uri, Version: doc.version},
+		Changes:      []contentChange{{Text: string(f.text.data)}},
+	})
+	if err != nil {
+		return tools.AsError(err)
+	}
+	doc.file = f
+	if !d.session.sync.Save {
+		return nil
+	}
+	params := protocol.DidSaveTextDocumentParams{TextDocument: protocol.TextDocumentIdentifier{URI: doc.uri}}
+	if d.session.sync.SaveText {
+		params.Text = string(f.text.data)
+	}
+	return d.session.rpc.notify("textDocument/didSave", params)
+}
+
+// close tells the server that the disk speaks for the file again; d.mu is held.
+func (d *documents) close(doc *document) error {
+	d.order.Remove(doc.place)
+	delete(d.open, doc.path)
+	return d.session.rpc.notify("textDocument/didClose", protocol.DidCloseTextDocumentParams{
+		TextDocument: protocol.TextDocumentIdentifier{URI: doc.uri},
+	})
+}
+
+// refresh brings one open document in line with the disk; a file that is gone is
+// closed. Files that are not open are left alone.
+func (d *documents) refresh(ctx context.Context, path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	doc := d.open[path]
+	if doc == nil {
+		return nil
+	}
+	f, _, err := d.session.client.files.get(ctx, workspace.Path{Rel: path, Real: path})
+	switch {
+	case errors.Is(err, tools.CodeNotFound), errors.Is(err, tools.CodeNotFile):
+		return d.close(doc)
+	case err != nil:
+		return err
+	}
+	return d.update(doc, f)
+}
+
+// version returns the version of an open document.
+func (d *documents) version(path string) (int32, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if doc := d.open[path]; doc != nil {
+		return doc.version, true
+	}
+	return 0, false
+}
+
+// paths returns the open documents.
+func (d *documents) paths() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []string
+	for e := d.order.Front(); e != nil; e = e.Next() {
+		out = append(out, e.Value.(*document).path)
+	}
+	return out
+}

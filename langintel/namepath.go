@@ -1,0 +1,130 @@
+package langintel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.lsp.dev/protocol"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/workspace"
+)
+
+// found is a symbol of the whole workspace.
+type found struct {
+	session *session
+	names   []string
+	node    symbolNode
+	path    string // relative to the root; absolute outside
+	inside  bool
+}
+
+// workspaceSymbols asks one server (LSP 3.17 §workspace_symbol).
+func (v *session) workspaceSymbols(ctx context.Context, query string) ([]found, error) {
+	if !v.offers("workspace/symbol") {
+		return nil, unsupported(v, "workspace symbols")
+	}
+	var raw jsontext.Value
+	if err := v.read(ctx, "workspace/symbol", protocol.WorkspaceSymbolParams{Query: query}, &raw); err != nil {
+		return nil, err
+	}
+	nodes, err := parseSymbols(raw)
+	if err != nil {
+		return nil, err
+	}
+	var out []found
+	for _, n := range nodes {
+		if n.Location == nil {
+			continue
+		}
+		absolute := pathOf(n.Location.URI)
+		if absolute == "" {
+			continue
+		}
+		f := found{session: v, node: n, path: absolute, names: splitNames(oneLine(n.Name, 500))}
+		if container := oneLine(n.Container, 500); container != "" && len(f.names) == 1 {
+			f.names = append(splitNames(container), f.names...)
+		}
+		if rel, ok := v.client.relative(absolute); ok {
+			f.path, f.inside = rel, true
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// resolveName finds a name path anywhere in the workspace.
+func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error) {
+	asked := splitNames(symbol)
+	servers, err := c.workspaceServers()
+	if err != nil {
+		return nil, err
+	}
+	var hits []found
+	var skipped error
+	for _, s := range servers {
+		live, release, err := s.acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list, err := live.workspaceSymbols(ctx, s.spec.query(asked))
+		release()
+		if err != nil && !isUnsupported(err) {
+			return nil, err
+		}
+		skipped = err
+		for _, f := range list {
+			if f.inside && endsWith(f.names, asked) {
+				hits = append(hits, f)
+			}
+		}
+	}
+	switch {
+	case len(hits) == 0 && skipped != nil:
+		return nil, skipped
+	case len(hits) == 0:
+		return nil, tools.Errorf(tools.CodeNotFound, "no symbol of the workspace is called %q; lsp symbols with a query searches by part of a name", oneLine(symbol, 200))
+	case len(hits) > 1:
+		return nil, c.ambiguousNames(ctx, symbol, hits)
+	}
+	t, err := c.openTarget(ctx, hits[0].path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.wire.span(t.doc.file.text, hits[0].node.Selection, true)
+	if err != nil {
+		t.release()
+		return nil, err
+	}
+	t.at = nameAt(t.doc.file.text, s, asked[len(asked)-1])
+	return t, nil
+}
+
+func (c *Client) ambiguousNames(ctx context.Context, symbol string, hits []found) error {
+	var candidates []Candidate
+	for _, h := range hits[:min(len(hits), maxCandidates)] {
+		one := Candidate{
+			NamePath: joinNames(h.names), Kind: kindName(h.node.Kind), Path: h.path,
+			Line: int(h.node.Selection.Start.Line) + 1, Column: int(h.node.Selection.Start.Character) + 1,
+		}
+		if f, _, err := c.files.get(ctx, workspace.Path{Rel: h.path, Real: h.path}); err == nil {
+			if at, err := h.session.wire.decode(f.text, h.node.Selection.Start, false); err == nil {
+				one.Line, one.Column = at.line+1, f.text.characters(at)
+			}
+		}
+		candidates = append(candidates, one)
+	}
+	return ambiguous(fmt.Sprintf("%q names %d symbols; name more of the path, or give path and line", symbol, len(hits)), candidates)
+}
+
+// joinNames shows a name path from the package on: the whole import path of a
+// Go symbol would say little more.
+func joinNames(names []string) string {
+	out := names[max(0, len(names)-3):]
+	text := out[0]
+	for _, n := range out[1:] {
+		text += "." + n
+	}
+	return text
+}

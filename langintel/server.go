@@ -1,0 +1,275 @@
+package langintel
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+func compare[T cmp.Ordered](a, b T) int { return cmp.Compare(a, b) }
+
+// The states of a server, as status reports them.
+const (
+	stateStopped  = "stopped"  // not needed yet, or stopped because idle
+	stateStarting = "starting" // being started
+	stateReady    = "ready"
+	stateBackoff  = "backoff" // ended unexpectedly; starts again when needed
+	stateDown     = "down"    // ended too often; only a restart helps
+)
+
+const (
+	firstBackoff = 100 * time.Millisecond // then four times as long each time
+	stableAfter  = 5 * time.Minute        // a server that lived this long starts with a clean slate
+	stopGrace    = 500 * time.Millisecond
+)
+
+// server is one entry of the catalogue at one root: it outlives its processes.
+type server struct {
+	client *Client
+	spec   *Spec
+	root   string // relative to the workspace
+
+	mu        sync.Mutex
+	state     string
+	live      *session
+	starting  *starting // one start at a time; everybody waits for it
+	restarts  int64     // starts after an unexpected end, since the last stable time
+	total     int64     // the same, since the beginning
+	diedAt    time.Time
+	lastError string
+	lastUsed  time.Time
+	using     int // questions that are being answered
+	degraded  string
+	closed    bool
+}
+
+// starting is a start that several callers may wait for.
+type starting struct {
+	done    chan struct{}
+	session *session
+	err     error
+}
+
+// acquire returns a live session, started if need be. release must be called
+// when the question is answered.
+func (s *server) acquire(ctx context.Context) (live *session, release func(), err error) {
+	s.mu.Lock()
+	s.using++
+	s.mu.Unlock()
+	release = sync.OnceFunc(func() {
+		s.mu.Lock()
+		s.using--
+		s.lastUsed = time.Now()
+		s.mu.Unlock()
+	})
+	live, err = s.wait(ctx)
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return live, release, nil
+}
+
+func (s *server) wait(ctx context.Context) (*session, error) {
+	s.mu.Lock()
+	if s.live != nil {
+		defer s.mu.Unlock()
+		return s.live, nil
+	}
+	if err := s.refusal(); err != nil {
+		defer s.mu.Unlock()
+		return nil, err
+	}
+	if s.starting == nil {
+		s.starting = &starting{done: make(chan struct{})}
+		s.state = stateStarting
+		delay := s.backoff()
+		current := s.starting
+		s.client.running.Go(func() { s.start(current, delay) })
+	}
+	current := s.starting
+	s.mu.Unlock()
+	select {
+	case <-current.done:
+		return current.session, current.err
+	case <-ctx.Done():
+		return nil, tools.AsError(ctx.Err())
+	}
+}
+
+// refusal says why no start may be tried; s.mu is held.
+func (s *server) refusal() error {
+	switch {
+	case s.closed:
+		return tools.Errorf(tools.CodeLSPServer, "the language client is closed")
+	case s.state == stateDown:
+		return tools.Errorf(tools.CodeLSPServer, "%s is down after %d restarts; restart it to try again. Last: %s", s.spec.Name, s.restarts, s.lastError)
+	}
+	return nil
+}
+
+// backoff is how long to wait before the next start; s.mu is held.
+func (s *server) backoff() time.Duration {
+	if s.restarts == 0 {
+		return 0
+	}
+	wait := firstBackoff << (2 * (s.restarts - 1))
+	return max(0, time.Until(s.diedAt.Add(wait)))
+}
+
+// start runs one start to its end; it is not bound to the caller that asked
+// first, since others wait too.
+func (s *server) start(current *starting, delay time.Duration) {
+	ctx, cancel := context.WithTimeout(s.client.ctx, s.client.opts.StartTimeout+delay)
+	defer cancel()
+	if delay > 0 {
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+		}
+	}
+	live, err := s.open(ctx)
+	s.mu.Lock()
+	s.starting = nil
+	switch {
+	case err == nil && s.closed:
+		err = tools.Errorf(tools.CodeLSPServer, "the language client is closed")
+	case err == nil:
+		s.live, s.state, s.lastUsed = live, stateReady, time.Now()
+	}
+	if err != nil {
+		s.failed(err)
+	}
+	s.mu.Unlock()
+	if err != nil && live != nil {
+		live.shutdown()
+		live = nil
+	}
+	current.session, current.err = live, err
+	close(current.done)
+	if live != nil {
+		s.client.running.Go(func() { s.watch(live) })
+	}
+}
+
+// failed counts an unexpected end; s.mu is held.
+func (s *server) failed(err error) {
+	s.lastError = err.Error()
+	s.diedAt = time.Now()
+	s.state = stateBackoff
+	if s.restarts >= s.client.opts.MaxRestarts {
+		s.state = stateDown
+		return
+	}
+	s.restarts++
+	s.total++
+}
+
+// watch waits for a session's end and takes it out of use.
+func (s *server) watch(live *session) {
+	<-live.dead
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live != live {
+		return // stopped on purpose
+	}
+	s.live = nil
+	if time.Since(live.started) > stableAfter {
+		s.restarts = 0
+	}
+	s.failed(live.reason())
+}
+
+// open detects the program and brings a session up.
+func (s *server) open(ctx context.Context) (*session, error) {
+	run, err := s.client.detect(ctx, s.spec)
+	if err != nil {
+		return nil, err
+	}
+	s.client.progress(Progress{Server: s.spec.Name, Title: "start", Message: fmt.Sprintf("starting %s", s.spec.Name), Percent: -1})
+	live, err := openSession(ctx, s, run)
+	s.client.progress(Progress{Server: s.spec.Name, Title: "start", Percent: -1, Done: true})
+	return live, err
+}
+
+// detach takes the session out of use, so that its end counts as wanted.
+func (s *server) detach(state string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	live := s.live
+	s.live = nil
+	if live != nil || state == stateStopped {
+		s.state = state
+	}
+	return live
+}
+
+func (s *server) close() {
+	s.mu.Lock()
+	s.closed = true
+	pending := s.starting
+	s.mu.Unlock()
+	if pending != nil {
+		s.client.stop() // ends the start
+		<-pending.done
+	}
+	if live := s.detach(stateStopped); live != nil {
+		live.shutdown()
+	}
+}
+
+func (s *server) restart(ctx context.Context) error {
+	s.mu.Lock()
+	pending := s.starting
+	s.mu.Unlock()
+	if pending != nil {
+		select {
+		case <-pending.done:
+		case <-ctx.Done():
+			return tools.AsError(ctx.Err())
+		}
+	}
+	live := s.detach(stateStopped)
+	s.mu.Lock()
+	s.restarts, s.lastError = 0, ""
+	s.mu.Unlock()
+	if live != nil {
+		live.shutdown()
+	}
+	return nil
+}
+
+// keepHouse stops the session when it is idle or over its budget, and nobody
+// waits for it.
+func (s *server) keepHouse() {
+	s.mu.Lock()
+	live, busy := s.live, s.using > 0
+	idle := time.Since(s.lastUsed) > s.client.opts.IdleTimeout
+	s.mu.Unlock()
+	if live == nil || busy {
+		return
+	}
+	heavy := live.memory() > s.client.opts.MemoryBudget
+	if !idle && !heavy {
+		return
+	}
+	if heavy {
+		s.mu.Lock()
+		s.degraded = "stopped over its memory budget; starts again when needed"
+		s.mu.Unlock()
+	}
+	if live := s.detach(stateStopped); live != nil {
+		live.shutdown()
+	}
+}
+
+// lastLines returns the last n lines of a text.
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
