@@ -153,23 +153,20 @@ func checkOverlap(src *source, matches []match) error {
 // splice builds the result of matches that are in order and apart.
 func splice(original []byte, matches []match) *Result {
 	res := &Result{}
-	size := len(original)
+	var pieces [][]byte
+	last, shift := 0, 0
 	for _, m := range matches {
-		size += len(m.text) - (m.end - m.start)
 		res.Fuzzy = res.Fuzzy || m.fuzzy
-	}
-	res.Data = make([]byte, 0, size)
-	last := 0
-	for _, m := range matches {
 		if bytes.Equal(original[m.start:m.end], m.text) {
 			continue
 		}
-		res.Data = append(res.Data, original[last:m.start]...)
-		start := len(res.Data)
-		res.Data = append(res.Data, m.text...)
-		res.Spans = append(res.Spans, Span{OldStart: m.start, OldEnd: m.end, NewStart: start, NewEnd: len(res.Data)})
+		pieces = append(pieces, original[last:m.start], m.text)
+		start := m.start + shift
+		res.Spans = append(res.Spans, Span{OldStart: m.start, OldEnd: m.end, NewStart: start, NewEnd: start + len(m.text)})
+		shift += len(m.text) - (m.end - m.start)
 		last = m.end
 	}
-	res.Data = append(res.Data, original[last:]...)
+	// Join allocates without zeroing first, which counts for large files.
+	res.Data = bytes.Join(append(pieces, original[last:]), nil)
 	return res
 }

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -54,8 +53,8 @@ func (s *source) locate(index int, e Replacement) ([]match, error) {
 
 // locateAll finds every exact match, left to right, without overlap.
 func (s *source) locateAll(index int, old, text string) ([]match, error) {
-	hay, origin := s.haystack(old)
-	at := occurrences(hay, []byte(old), -1, false)
+	hay := s.haystack(old)
+	at := hay.all([]byte(old), -1, false)
 	if len(at) == 0 || !s.representable(old) {
 		return nil, s.miss(index, old)
 	}
@@ -64,8 +63,8 @@ func (s *source) locateAll(index int, old, text string) ([]match, error) {
 	}
 	matches := make([]match, len(at))
 	for i, a := range at {
-		start := origin(a)
-		matches[i] = match{edit: index, start: start, end: origin(a + len(old)), text: s.encode(text, start)}
+		start := hay.origin(a)
+		matches[i] = match{edit: index, start: start, end: hay.origin(a + len(old)), text: s.encode(text, start)}
 	}
 	return matches, nil
 }
@@ -73,14 +72,23 @@ func (s *source) locateAll(index int, old, text string) ([]match, error) {
 // extent is a stretch of the file, in bytes.
 type extent struct{ start, end int }
 
+// haystack is a text to search and how its offsets map to the file's.
+type haystack struct {
+	*finder
+	origin func(int) int
+}
+
 // haystack returns the cheapest text in which exact matches of old are those of
-// the view, and how its offsets map to the file.
-func (s *source) haystack(old string) ([]byte, func(int) int) {
+// the view.
+func (s *source) haystack(old string) haystack {
 	if s.order == nil && (!s.hasCR || strings.IndexByte(old, '\n') < 0) {
-		return s.data[s.bom:], func(at int) int { return s.bom + at }
+		if s.raw == nil {
+			s.raw = newFinder(s.data[s.bom:])
+		}
+		return haystack{s.raw, func(at int) int { return s.bom + at }}
 	}
 	v := s.viewed()
-	return v.text, v.origin
+	return haystack{v.finder, v.origin}
 }
 
 // exact returns up to limit places where the view holds old; places may
@@ -89,10 +97,10 @@ func (s *source) exact(old string, limit int) []extent {
 	if !s.representable(old) {
 		return nil
 	}
-	hay, origin := s.haystack(old)
+	hay := s.haystack(old)
 	var found []extent
-	for _, at := range occurrences(hay, []byte(old), limit, true) {
-		found = append(found, extent{origin(at), origin(at + len(old))})
+	for _, at := range hay.all([]byte(old), limit, true) {
+		found = append(found, extent{hay.origin(at), hay.origin(at + len(old))})
 	}
 	return found
 }
@@ -112,14 +120,13 @@ func (s *source) fuzzy(old string, limit int) []extent {
 	if s.normal == nil {
 		s.normal = normalise(v.text)
 	}
-	text := s.normal.text()
+	hay := newFinder(s.normal.text())
 	var found []extent
 	for from := 0; len(found) < limit; {
-		at := index(text[from:], needle)
+		at := hay.next(needle, from)
 		if at < 0 {
 			break
 		}
-		at += from
 		from = at + 1
 		start, ok1 := s.normal.start(at)
 		end, ok2 := s.normal.end(at + len(needle))
@@ -129,28 +136,6 @@ func (s *source) fuzzy(old string, limit int) []extent {
 	}
 	return found
 }
-
-// occurrences returns the offsets in hay of up to limit (negative: all) places
-// that hold needle.
-func occurrences(hay, needle []byte, limit int, overlapping bool) []int {
-	step := len(needle)
-	if overlapping {
-		step = 1
-	}
-	var at []int
-	for from := 0; from <= len(hay) && len(at) != limit; {
-		i := index(hay[from:], needle)
-		if i < 0 {
-			break
-		}
-		at = append(at, from+i)
-		from += i + step
-	}
-	return at
-}
-
-// index is where the searches of this package meet bytes.Index.
-func index(hay, needle []byte) int { return bytes.Index(hay, needle) }
 
 // Ambiguity is the Details of a CodeAmbiguous error.
 type Ambiguity struct {

@@ -82,7 +82,7 @@ func (s *source) nearby(old string) []Nearby {
 // candidates returns the best few lines that share a word with needle, in the
 // order of the file. A word narrows the search to what bytes.Index can do.
 func (s *source) candidates(needle string) []candidate {
-	text := s.viewed().text
+	hay := s.viewed().finder
 	words := strings.FieldsFunc(needle, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	profile := newProfile([]byte(needle))
@@ -92,17 +92,17 @@ func (s *source) candidates(needle string) []candidate {
 		}
 		var found []candidate
 		for from := 0; len(found) < maxCandidates; {
-			at := index(text[from:], []byte(word))
+			at := hay.next([]byte(word), from)
 			if at < 0 {
 				break
 			}
-			start := bytes.LastIndexByte(text[:from+at], '\n') + 1
-			line := lineFrom(text, start)
+			start := bytes.LastIndexByte(hay.text[:at], '\n') + 1
+			line := lineFrom(hay.text, start)
 			if score := profile.similarity(line); score >= 0.4 {
 				found = append(found, candidate{start, score})
 			}
 			from = start + len(line) + 1
-			if from > len(text) {
+			if from > len(hay.text) {
 				break
 			}
 		}

@@ -125,10 +125,8 @@ func (n *normalised) segments(at, end int) {
 			i += ascii - 1 // the next character may combine with this one
 		}
 		next := n.segment(i, end)
-		if seg := n.view[i:next]; !isInert(seg) {
-			if out := fold(norm.NFKC.Append(buf[:0], seg...)); !bytes.Equal(out, seg) {
-				n.rewrite(i, next, out)
-			}
+		if out := normaliseSegment(buf[:0], n.view[i:next]); out != nil {
+			n.rewrite(i, next, out)
 		}
 		i = next
 	}
@@ -136,6 +134,9 @@ func (n *normalised) segments(at, end int) {
 
 // rewrite has N put out in the place of view[start:end].
 func (n *normalised) rewrite(start, end int, out []byte) {
+	if n.out == nil {
+		n.out = make([]byte, 0, len(n.view)+len(n.view)/64+64)
+	}
 	n.out = append(n.out, n.view[n.done:start]...)
 	if len(out) > 0 {
 		at := uint32(len(n.out))
@@ -194,19 +195,26 @@ func (n *normalised) segment(i, end int) int {
 // before them.
 func isIdeograph(first byte) bool { return first >= 0xe4 && first <= 0xe9 }
 
-// isInert quickly recognises most segments that N does not change.
-func isInert(seg []byte) bool {
+// normaliseSegment appends to out what N makes of one segment, or returns nil if N does
+// not change it. What is common in text takes a short way.
+func normaliseSegment(out, seg []byte) []byte {
 	r, size := utf8.DecodeRune(seg)
-	if size != len(seg) {
-		return false
+	if size == len(seg) {
+		if c, ok := lookalike(r); ok {
+			return append(out, c)
+		}
+		if r > 0xff00 && r < 0xff5f { // full-width ASCII
+			return append(out, byte(r-0xff00+' '))
+		}
+		if size == 1 || isIdeograph(seg[0]) || norm.NFKC.Properties(seg).Decomposition() == nil {
+			return nil
+		}
 	}
-	if size == 1 || isIdeograph(seg[0]) {
-		return true
+	out = fold(norm.NFKC.Append(out, seg...))
+	if bytes.Equal(out, seg) {
+		return nil
 	}
-	if _, ok := lookalike(r); ok {
-		return false
-	}
-	return norm.NFKC.Properties(seg).Decomposition() == nil
+	return out
 }
 
 // fold replaces look-alikes in place and returns what is left of b.

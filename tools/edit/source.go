@@ -29,6 +29,7 @@ type source struct {
 
 	hasCR, hasLF bool
 
+	raw    *finder     // over data, made on first use
 	view   *view       // made on first use
 	normal *normalised // made on first use
 }

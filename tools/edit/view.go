@@ -14,8 +14,8 @@ import (
 // UTF-8 is kept as it is, half a surrogate pair becomes the three bytes that
 // UTF-8 forbids for it, an odd last byte of UTF-16 becomes 0xFF.
 type view struct {
-	text []byte
-	src  *source
+	*finder
+	src *source
 	// folded are the offsets in text of each \n that stands for \r\n (UTF-8).
 	folded []uint32
 	// marks[i] is the offset in text of code unit i*markUnits (UTF-16).
@@ -30,7 +30,7 @@ func (s *source) viewed() *view {
 	if s.view != nil {
 		return s.view
 	}
-	v := &view{src: s}
+	v := &view{finder: &finder{}, src: s}
 	switch {
 	case s.order != nil:
 		v.decode()
@@ -39,6 +39,7 @@ func (s *source) viewed() *view {
 	default:
 		v.text = s.data[s.bom:]
 	}
+	v.finder = newFinder(v.text)
 	s.view = v
 	return v
 }
