@@ -14,9 +14,9 @@ func inherited(name string) bool {
 	switch name {
 	case "PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER",
 		// Caches and homes of tool chains, so that builds stay warm.
-		"GOPATH", "GOCACHE", "GOMODCACHE", "GOROOT", "GOTOOLCHAIN", "GOBIN", "GOTMPDIR", "GOLANGCI_LINT_CACHE", "STATICCHECK_CACHE",
+		"GOPATH", "GOCACHE", "GOMODCACHE", "GOLANGCI_LINT_CACHE", "STATICCHECK_CACHE",
 		"CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME",
-		"NPM_CONFIG_CACHE", "npm_config_cache", "YARN_CACHE_FOLDER", "PNPM_HOME",
+		"NPM_CONFIG_CACHE", "npm_config_cache", "YARN_CACHE_FOLDER",
 		// Where modules and certificates come from.
 		"GOPROXY", "GOPRIVATE", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS",
 		"VIRTUAL_ENV":
@@ -80,8 +80,11 @@ func Environment(parent []string, extra map[string]string) []string {
 		if !ok || name == "" || neverInherited(name) || !inherited(name) {
 			continue
 		}
-		if isProxy(name) || name == "GOPROXY" {
-			value = withoutCredentials(value)
+		switch {
+		case isProxy(name):
+			value = withoutUser(value)
+		case name == "GOPROXY":
+			value = eachWithoutUser(value)
 		}
 		values[name] = value
 	}
@@ -126,17 +129,13 @@ func addGitConfig(values map[string]string, key, value string) {
 	values["GIT_CONFIG_COUNT"] = strconv.Itoa(count + 1)
 }
 
-// withoutCredentials removes the user part of every URL in a list separated by
-// commas or bars (GOPROXY has both; a proxy variable is a list of one). An
-// address need not have a scheme (curl(1)); what cannot be read as a URL loses
-// all up to its last "@".
-func withoutCredentials(list string) string {
+// eachWithoutUser removes the user part of every address in GOPROXY's list,
+// which is separated by commas and bars (go help goproxy).
+func eachWithoutUser(list string) string {
 	var out strings.Builder
 	for list != "" {
-		end := strings.IndexAny(list, ",|")
-		separator := ""
-		item := list
-		if end >= 0 {
+		item, separator := list, ""
+		if end := strings.IndexAny(list, ",|"); end >= 0 {
 			item, separator = list[:end], list[end:end+1]
 		}
 		list = list[len(item)+len(separator):]
@@ -146,20 +145,20 @@ func withoutCredentials(list string) string {
 	return out.String()
 }
 
+// withoutUser removes the user part of an address, which need not have a
+// scheme (curl(1)). One that cannot be read as a URL loses everything between
+// its scheme and its last "@".
 func withoutUser(address string) string {
 	if !strings.Contains(address, "@") {
 		return address
 	}
 	scheme, rest, found := strings.Cut(address, "://")
 	if !found {
-		scheme, rest = "", address
+		return address[strings.LastIndex(address, "@")+1:]
 	}
-	if found {
-		if parsed, err := url.Parse(address); err == nil {
-			parsed.User = nil
-			return parsed.String()
-		}
-		scheme += "://"
+	if parsed, err := url.Parse(address); err == nil {
+		parsed.User = nil
+		return parsed.String()
 	}
-	return scheme + rest[strings.LastIndex(rest, "@")+1:]
+	return scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
 }

@@ -1,0 +1,347 @@
+package child_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools/child"
+)
+
+func TestMain(m *testing.M) {
+	child.Main()
+	if len(os.Args) > 1 && os.Args[1] == ownerRole {
+		os.Exit(runOwnerRole(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// ownerRole makes the test binary a program that owns processes, so that a test
+// can kill it.
+const ownerRole = "own-processes"
+
+func soak() bool { return os.Getenv("PRISM_SOAK") == "1" }
+
+func newOwner(t testing.TB) *child.Owner {
+	t.Helper()
+	owner := child.NewOwner(nil)
+	t.Cleanup(func() {
+		if err := owner.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return owner
+}
+
+func within(t testing.TB, limit time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func sh(script string) child.Command {
+	return child.Command{
+		Path: "/bin/bash", Args: []string{"-c", script}, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"},
+	}
+}
+
+func run(t testing.TB, owner *child.Owner, cmd child.Command) *child.RunResult {
+	t.Helper()
+	result, err := owner.Run(within(t, 20*time.Second), cmd, child.RunOptions{})
+	if err != nil {
+		t.Fatalf("Run: %v", err)
+	}
+	return result
+}
+
+func TestExit(t *testing.T) {
+	owner := newOwner(t)
+	for _, test := range []struct {
+		script string
+		code   int
+		signal syscall.Signal
+	}{
+		{"exit 0", 0, 0},
+		{"exit 7", 7, 0},
+		{"exit 255", 255, 0},
+		{"kill -KILL $$", -1, syscall.SIGKILL},
+		{"kill -PIPE $$", -1, syscall.SIGPIPE},
+		{"kill -HUP $$", -1, syscall.SIGHUP},
+	} {
+		got := run(t, owner, sh(test.script)).Exit
+		if got.Code != test.code || got.Signal != test.signal {
+			t.Errorf("%s: code %d, signal %v", test.script, got.Code, got.Signal)
+		}
+	}
+}
+
+func TestRusage(t *testing.T) {
+	owner := newOwner(t)
+	exit := run(t, owner, sh("x=$(printf %02000000d 7); for ((i=0;i<30000;i++)); do :; done")).Exit
+	if exit.User <= 0 || exit.MaxRSS < 2_000_000 || exit.MaxRSS > 1<<30 {
+		t.Errorf("user %v, max rss %d", exit.User, exit.MaxRSS)
+	}
+}
+
+func TestStartErrors(t *testing.T) {
+	owner := newOwner(t)
+	ctx := within(t, 20*time.Second)
+	file := t.TempDir() + "/file"
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var path *fs.PathError
+	for _, test := range []struct {
+		cmd  child.Command
+		want error
+		op   string
+	}{
+		{child.Command{Path: "/does/not/exist"}, fs.ErrNotExist, "exec"},
+		{child.Command{Path: file}, fs.ErrPermission, "exec"},
+		{child.Command{Path: "/bin/true", Dir: "/does/not/exist"}, fs.ErrNotExist, "chdir"},
+		{child.Command{Path: "/bin/true", Dir: file}, syscall.ENOTDIR, "chdir"},
+		{child.Command{Path: "/bin/true", Args: []string{strings.Repeat("x", 17<<20)}}, syscall.E2BIG, ""},
+		{child.Command{Path: "/bin/true", Args: []string{strings.Repeat("x", 1<<20)}}, syscall.E2BIG, "exec"},
+	} {
+		_, err := owner.Start(ctx, test.cmd)
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s in %q: %v", test.cmd.Path, test.cmd.Dir, err)
+		}
+		if test.op != "" && (!errors.As(err, &path) || path.Op != test.op) {
+			t.Errorf("%s in %q: %v, want op %s", test.cmd.Path, test.cmd.Dir, err, test.op)
+		}
+	}
+	for _, cmd := range []child.Command{
+		{}, {Path: "true"}, {Path: "/bin/true", TTY: true}, {Path: "/bin/true", Args: []string{"a\x00b"}},
+		{Path: "/bin/true", Sandbox: &child.Sandbox{Mode: "maybe"}},
+		{Path: "/bin/true", Sandbox: &child.Sandbox{Mode: child.Require, WriteRoots: []string{"relative"}}},
+		{Path: "/bin/true", Sandbox: &child.Sandbox{Mode: child.Require, WriteRoots: []string{"/"}}},
+	} {
+		if _, err := owner.Start(ctx, cmd); err == nil {
+			t.Errorf("%+v was started", cmd)
+		}
+	}
+	// What failed leaves the owner usable.
+	if got := run(t, owner, sh("echo fine")); string(got.Stdout) != "fine\n" {
+		t.Errorf("afterwards: %q", got.Stdout)
+	}
+}
+
+func TestStreams(t *testing.T) {
+	owner := newOwner(t)
+	input := bytes.Repeat([]byte("0123456789abcdef"), 64<<10)
+	result, err := owner.Run(within(t, 20*time.Second), sh("cat; echo problem >&2"), child.RunOptions{Stdin: input})
+	if err != nil || !bytes.Equal(result.Stdout, input) || string(result.Stderr) != "problem\n" {
+		t.Errorf("%v, %d bytes, stderr %q", err, len(result.Stdout), result.Stderr)
+	}
+	result, err = owner.Run(within(t, 20*time.Second), sh("cat"), child.RunOptions{Stdin: input, MaxOutput: 1000})
+	if err != nil || len(result.Stdout) != 1000 || result.StdoutBytes != int64(len(input)) {
+		t.Errorf("bounded: %v, %d of %d bytes", err, len(result.Stdout), result.StdoutBytes)
+	}
+	// A program that does not read its input is no failure.
+	result, err = owner.Run(within(t, 20*time.Second), sh("exec <&-; echo done"), child.RunOptions{Stdin: input})
+	if err != nil || string(result.Stdout) != "done\n" {
+		t.Errorf("unread input: %v, %q", err, result.Stdout)
+	}
+	if got := run(t, owner, sh("cat; readlink /proc/self/fd/0")); string(got.Stdout) != "/dev/null\n" {
+		t.Errorf("no input: %q", got.Stdout)
+	}
+}
+
+func TestWhatAProgramInherits(t *testing.T) {
+	owner := newOwner(t)
+	// A descriptor that is inheritable in this process must go no further.
+	stray, err := syscall.Open("/etc/hostname", syscall.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(stray)
+	got := run(t, owner, sh(`echo /proc/self/fd/*; cd /proc/$$; tr '\0' '\n' <environ; grep -E 'Sig(Ign|Blk|Cgt)' status; ps -o pgid=,tty= -p $$; echo $$`))
+	text := string(got.Stdout)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if lines[0] != "/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3" { // 3 is the listing itself
+		t.Errorf("descriptors: %s", lines[0])
+	}
+	if lines[1] != "PATH=/usr/local/bin:/usr/bin:/bin" || !strings.HasPrefix(lines[2], "SigBlk") {
+		t.Errorf("environment: %q", lines[1:3])
+	}
+	for _, line := range lines {
+		if name, mask, ok := strings.Cut(line, ":"); ok && (name == "SigIgn" || name == "SigBlk") {
+			// bash itself ignores nothing that matters when not interactive.
+			if strings.Trim(mask, " \t0") != "" {
+				t.Errorf("%s: signals are not as a program expects them", line)
+			}
+		}
+	}
+	pid := lines[len(lines)-1]
+	if fields := strings.Fields(lines[len(lines)-2]); len(fields) != 2 || fields[0] != pid || fields[1] != "?" {
+		t.Errorf("group and terminal of %s: %q", pid, lines[len(lines)-2])
+	}
+}
+
+func TestLongCommand(t *testing.T) {
+	owner := newOwner(t)
+	args := []string{"-c", `echo $# ${#1} ${#BIG}`, "sh"}
+	for range 900 {
+		args = append(args, strings.Repeat("a", 1000))
+	}
+	got := run(t, owner, child.Command{Path: "/bin/bash", Args: args, Env: []string{"BIG=" + strings.Repeat("b", 100_000)}})
+	if string(got.Stdout) != "900 1000 100000\n" {
+		t.Errorf("%q", got.Stdout)
+	}
+}
+
+func TestSignalAndTree(t *testing.T) {
+	owner := newOwner(t)
+	process, ready := startReady(t, owner, sh(`trap 'echo got; exit 3' USR1; sleep 1000 & echo ready; wait`))
+	tree, err := process.Tree()
+	if err != nil || len(tree) != 2 || tree[0].PID != process.PID() || !strings.Contains(tree[1].Command, "sleep 1000") {
+		t.Errorf("tree %v, %v", tree, err)
+	}
+	if err := process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	exit, err := process.Wait(within(t, 5*time.Second))
+	if err != nil || exit.Code != 3 {
+		// The group got it, so the sleep is gone too.
+		t.Errorf("%v, %v", exit, err)
+	}
+	ready.Close()
+	if report, err := process.Release(); err != nil || len(report.Survivors) != 0 {
+		t.Errorf("release: %v, %v", report, err)
+	}
+	if err := process.Signal(syscall.SIGTERM); !errors.Is(err, child.ErrFinished) {
+		t.Errorf("signal after the end: %v", err)
+	}
+	if report, err := process.Kill(time.Second); err != nil || len(report.Killed) != 0 {
+		t.Errorf("kill after the end: %v, %v", report, err)
+	}
+}
+
+// startReady starts a program and waits until it has printed a line.
+func startReady(t testing.TB, owner *child.Owner, cmd child.Command) (*child.Process, *os.File) {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { reader.Close() })
+	cmd.Stdout = writer
+	process, err := owner.Start(within(t, 20*time.Second), cmd)
+	writer.Close()
+	if err != nil {
+		t.Fatalf("Start: %v", err)
+	}
+	_ = reader.SetReadDeadline(time.Now().Add(20 * time.Second))
+	line := make([]byte, 256)
+	if n, err := reader.Read(line); err != nil {
+		t.Fatalf("not ready: %v, %q", err, line[:n])
+	}
+	return process, reader
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	owner := newOwner(t)
+	process, err := owner.Start(within(t, 20*time.Second), sh("sleep 1000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := process.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Wait: %v", err)
+	}
+	report, err := process.Kill(time.Second)
+	if err != nil || len(report.Killed) != 1 || report.Killed[0].Command != "sleep 1000" {
+		t.Errorf("Kill: %v, %v", report, err)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	owner := newOwner(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	started := time.Now()
+	result, err := owner.Run(ctx, sh("echo first; trap '' TERM; sleep 1000 & while :; do sleep 1000; done"), child.RunOptions{Grace: 100 * time.Millisecond})
+	if !errors.Is(err, context.DeadlineExceeded) || string(result.Stdout) != "first\n" || result.Exit.Signal != syscall.SIGKILL {
+		t.Errorf("%v, %+v", err, result)
+	}
+	if len(result.Tree.Killed) < 3 || time.Since(started) > 2*time.Second {
+		t.Errorf("killed %v after %v", result.Tree.Killed, time.Since(started))
+	}
+}
+
+func TestBackgroundChildHoldsNoRun(t *testing.T) {
+	owner := newOwner(t)
+	started := time.Now()
+	result := run(t, owner, sh("(setsid sleep 1000 &) ; sleep 1000 & echo hello"))
+	if string(result.Stdout) != "hello\n" || result.Exit.Code != 0 || len(result.Tree.Killed) != 2 {
+		t.Errorf("%+v", result)
+	}
+	if spent := time.Since(started); spent > 2*time.Second {
+		t.Errorf("took %v", spent)
+	}
+}
+
+func TestManyAtOnceBesideExec(t *testing.T) {
+	owner := newOwner(t)
+	rounds := 50
+	if soak() {
+		rounds = 1000
+	}
+	var wait sync.WaitGroup
+	for i := range rounds {
+		wait.Go(func() {
+			result, err := owner.Run(t.Context(), sh(fmt.Sprintf("echo %d; exit %d", i, i%100)), child.RunOptions{})
+			if err != nil || result.Exit.Code != i%100 || string(result.Stdout) != fmt.Sprintln(i) {
+				t.Errorf("%d: %v, %+v", i, err, result)
+			}
+		})
+		if i%50 < 10 {
+			wait.Go(func() {
+				if err := exec.Command("/bin/true").Run(); err != nil {
+					t.Errorf("os/exec beside it: %v", err)
+				}
+			})
+		}
+		if i%50 == 49 {
+			wait.Wait()
+		}
+	}
+}
+
+func TestClosedOwner(t *testing.T) {
+	owner := child.NewOwner(nil)
+	if err := owner.Close(); err != nil {
+		t.Errorf("closing an owner that did nothing: %v", err)
+	}
+	if _, err := owner.Start(t.Context(), sh("true")); !errors.Is(err, child.ErrClosed) {
+		t.Errorf("Start: %v", err)
+	}
+	if err := owner.Close(); err != nil {
+		t.Errorf("again: %v", err)
+	}
+}
+
+func TestLookPath(t *testing.T) {
+	if got, err := child.LookPath("true", []string{"A=b", "PATH=:relative:/nowhere:/usr/bin:/bin"}); err != nil || got != "/usr/bin/true" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := child.LookPath("true", []string{"PATH=."}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("relative entry: %v", err)
+	}
+	if slices.Contains(os.Environ(), "never") {
+		t.Error("unreachable")
+	}
+}

@@ -1,0 +1,155 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// run is the lease's goroutine: it hears of the process's end and of its
+// tree's, and of the reaper's own.
+func (l *lease) run() {
+	l.serve(func(m *message) {
+		l.mu.Lock()
+		process := l.process
+		if m.kind == kindEmpty {
+			l.process = nil
+		}
+		l.mu.Unlock()
+		if process == nil {
+			return
+		}
+		switch m.kind {
+		case kindExited:
+			process.setEnd(m.fields.exit(), nil)
+		case kindEmpty:
+			close(process.empty)
+			l.owner.takeBack(l)
+		}
+	})
+	l.mu.Lock()
+	process := l.process
+	l.process = nil
+	l.mu.Unlock()
+	l.owner.forget(l)
+	if process != nil {
+		process.setEnd(Exit{}, ErrLost)
+		close(process.lost)
+	}
+}
+
+// start sends the command to the reaper. errGone means that it was not sent.
+func (l *lease) start(ctx context.Context, cmd *Command, s *spec, granted Capabilities) (*Process, error) {
+	var files []int
+	for i, file := range []*os.File{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
+		if file != nil {
+			// Fd makes it blocking, which is what programs expect of theirs.
+			files = append(files, int(file.Fd()))
+			s.given[i] = true
+		}
+	}
+	process := &Process{lease: l, granted: granted, done: make(chan struct{}), empty: make(chan struct{}), lost: make(chan struct{})}
+	l.mu.Lock()
+	l.process = process
+	l.mu.Unlock()
+	request, answer, err := l.ask(kindStart, func(e *encoder) { e.spec(s) }, files)
+	keepAlive(cmd)
+	if err != nil {
+		l.setIdle()
+		if !errors.Is(err, errGone) {
+			l.owner.takeBack(l)
+		}
+		return nil, err
+	}
+	var reply *message
+	select {
+	case reply = <-answer:
+	case <-l.gone:
+		select {
+		case reply = <-answer:
+		default:
+			if !isClosed(l.guardian.ready) {
+				return nil, errNoHelper
+			}
+			return nil, ErrLost
+		}
+	case <-ctx.Done():
+		// Whether it ran is not known; the reaper ends it with its socket.
+		l.forget(request)
+		l.file.Close()
+		return nil, context.Cause(ctx)
+	}
+	if reply.kind != kindStarted {
+		l.setIdle()
+		l.owner.takeBack(l)
+		return nil, startError(cmd, reply)
+	}
+	process.pid, process.reaper = int(reply.fields.int()), int(reply.fields.int())
+	return process, nil
+}
+
+func (l *lease) setIdle() {
+	l.mu.Lock()
+	l.process = nil
+	l.mu.Unlock()
+}
+
+func startError(cmd *Command, reply *message) error {
+	failed := stage(reply.fields.int())
+	errno := unix.Errno(reply.fields.int())
+	text := reply.fields.text()
+	if failed == stageConfine {
+		return fmt.Errorf("%w: %s (%w)", ErrSandbox, text, errno)
+	}
+	// The system does not say whether the directory or the program is wrong.
+	if cmd.Dir != "" {
+		if info, err := os.Stat(cmd.Dir); err != nil || !info.IsDir() {
+			return &fs.PathError{Op: "chdir", Path: cmd.Dir, Err: errno}
+		}
+	}
+	return &fs.PathError{Op: "exec", Path: cmd.Path, Err: errno}
+}
+
+// close ends the lease's process, if there is one, and the reaper.
+func (l *lease) close() error {
+	l.mu.Lock()
+	process := l.process
+	l.mu.Unlock()
+	var err error
+	if process != nil {
+		_, err = process.Kill(shutdownGrace)
+	}
+	l.file.Close()
+	return err
+}
+
+// takeBack makes a reaper whose tree is empty ready for the next command.
+func (o *Owner) takeBack(l *lease) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, known := o.leases[l]; !known {
+		return
+	}
+	if o.closed || len(o.idle) >= max(o.options.Spares, keepIdle) {
+		l.file.Close()
+		return
+	}
+	o.idle = append(o.idle, l)
+}
+
+// forget drops a reaper that is gone.
+func (o *Owner) forget(l *lease) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.leases, l)
+	for i, idle := range o.idle {
+		if idle == l {
+			o.idle = append(o.idle[:i], o.idle[i+1:]...)
+			return
+		}
+	}
+}

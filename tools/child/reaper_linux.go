@@ -1,0 +1,320 @@
+package child
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// reaper is the process that one running command and all its orphans have as
+// their parent in the end.
+type reaper struct {
+	socket  int
+	null    int
+	kick    chan struct{} // there is a child to wait for again
+	changed chan struct{} // a child was reaped
+
+	// mu is held while children are started, reaped or signalled by number, so
+	// that a number is never used for a process that is gone already.
+	mu  sync.Mutex
+	job *job // nil while idle
+}
+
+// job is the running command.
+type job struct {
+	pid    int
+	reaped bool // pid and the group of that number may not be ours any more
+	tty    bool
+}
+
+func reap() int {
+	r := &reaper{
+		socket:  socketFD,
+		kick:    make(chan struct{}, 1),
+		changed: make(chan struct{}, 1),
+	}
+	var err error
+	if r.null, err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+		return exitMisused
+	}
+	go r.wait()
+	buffer := make([]byte, maxPacket)
+	for r.ready() {
+		m, err := receive(r.socket, buffer, 0)
+		if errors.Is(err, errMalformed) {
+			continue
+		}
+		if err != nil {
+			break
+		}
+		r.serve(m)
+		m.closeFiles()
+	}
+	return r.shutdown()
+}
+
+// ready waits for a message; false is the end of owner or guardian.
+func (r *reaper) ready() bool {
+	polled := []unix.PollFd{
+		{Fd: int32(r.socket), Events: unix.POLLIN},
+		{Fd: lifelineFD, Events: unix.POLLIN},
+	}
+	for {
+		_, err := unix.Poll(polled, -1)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		return err == nil && polled[1].Revents == 0
+	}
+}
+
+func (r *reaper) serve(m *message) {
+	switch m.kind {
+	case kindStart:
+		r.start(m)
+	case kindSignal:
+		reply := newPacket(kindDone, m.request)
+		reply.int(int64(r.signal(unix.Signal(m.fields.int()))))
+		r.send(reply)
+	case kindTerminate:
+		r.report(m.request, r.terminate(), nil)
+	case kindKill:
+		killed, survivors := r.kill()
+		r.report(m.request, killed, survivors)
+	case kindTree:
+		r.report(m.request, describeAll(r.look()), nil)
+	}
+}
+
+func (r *reaper) send(packet encoder) { _ = send(r.socket, packet, nil, ownerPacket, 0) }
+
+func (r *reaper) report(request uint64, first, second []Info) {
+	reply := newPacket(kindReport, request)
+	reply.infos(first)
+	reply.infos(second)
+	r.send(reply)
+}
+
+func (r *reaper) start(m *message) {
+	s := m.fields.spec()
+	pid, stage, err := 0, stageExec, m.fields.err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.job != nil {
+		err = unix.EBUSY
+	}
+	if err == nil {
+		pid, stage, err = r.fork(s, m.files)
+	}
+	if err != nil {
+		errno := unix.EINVAL
+		_ = errors.As(err, &errno)
+		reply := newPacket(kindFailed, m.request)
+		reply.int(int64(stage))
+		reply.int(int64(errno))
+		reply.text(err.Error())
+		r.send(reply)
+		return
+	}
+	r.job = &job{pid: pid, tty: s.tty}
+	reply := newPacket(kindStarted, m.request)
+	reply.int(int64(pid))
+	reply.int(int64(os.Getpid()))
+	r.send(reply)
+	notify(r.kick)
+}
+
+// stage says what could not be done.
+type stage int
+
+const (
+	stageExec stage = iota
+	stageConfine
+)
+
+func (r *reaper) fork(s *spec, files []int) (pid int, failed stage, err error) {
+	attr := &syscall.ProcAttr{Dir: s.dir, Env: s.env, Sys: &syscall.SysProcAttr{Setpgid: true}}
+	if s.tty {
+		attr.Sys = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	}
+	for _, given := range s.given {
+		fd := r.null
+		if given {
+			if len(files) == 0 {
+				return 0, stageExec, errMalformed
+			}
+			fd, files = files[0], files[1:]
+		}
+		attr.Files = append(attr.Files, uintptr(fd))
+	}
+	argv := append([]string{s.path}, s.args...)
+	if !s.confine {
+		pid, err = syscall.ForkExec(s.path, argv, attr)
+		return pid, stageExec, err
+	}
+	// What a thread has given up it cannot have back: the goroutine keeps its
+	// thread locked, and the runtime ends both together.
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if err = confine(s); err != nil {
+			failed = stageConfine
+			return
+		}
+		pid, err = syscall.ForkExec(s.path, argv, attr)
+	}()
+	<-done
+	return pid, failed, err
+}
+
+// wait reaps, for as long as the process lives.
+func (r *reaper) wait() {
+	for {
+		err := waitForChild()
+		r.reapChildren()
+		if errors.Is(err, unix.ECHILD) {
+			<-r.kick
+		}
+	}
+}
+
+// reapChildren reaps what has ended, and tells the owner of the main program's
+// end and of the tree's.
+func (r *reaper) reapChildren() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		var status unix.WaitStatus
+		var usage unix.Rusage
+		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, &usage)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.ECHILD):
+			if r.job != nil && r.job.reaped {
+				r.job = nil
+				r.send(newPacket(kindEmpty, 0))
+			}
+			return
+		case err != nil || pid == 0:
+			return
+		}
+		notify(r.changed)
+		if r.job != nil && pid == r.job.pid && !r.job.reaped {
+			r.job.reaped = true
+			packet := newPacket(kindExited, 0)
+			packet.exit(exitStatus(status, &usage))
+			r.send(packet)
+		}
+	}
+}
+
+func exitStatus(status unix.WaitStatus, usage *unix.Rusage) Exit {
+	exit := Exit{
+		Code:   status.ExitStatus(),
+		User:   time.Duration(usage.Utime.Nano()),
+		System: time.Duration(usage.Stime.Nano()),
+		MaxRSS: int64(usage.Maxrss) << 10, // the kernel counts KiB
+	}
+	if status.Signaled() {
+		exit.Code, exit.Signal, exit.CoreDumped = -1, status.Signal(), status.CoreDump()
+	}
+	return exit
+}
+
+func (r *reaper) look() []member { return descendants(os.Getpid(), nil) }
+
+// signal signals the main program's group, and returns the error's number.
+func (r *reaper) signal(sig unix.Signal) unix.Errno {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.job == nil {
+		return unix.ESRCH
+	}
+	err := r.signalGroup(sig)
+	errno := unix.Errno(0)
+	_ = errors.As(err, &errno)
+	return errno
+}
+
+// signalGroup needs mu. Once the leader is reaped its number may belong to
+// another group, so the members are then picked from our own tree.
+func (r *reaper) signalGroup(sig unix.Signal) error {
+	if !r.job.reaped {
+		return unix.Kill(-r.job.pid, sig)
+	}
+	result := error(unix.ESRCH)
+	for _, m := range r.look() {
+		if m.group == r.job.pid {
+			result = m.signal(sig)
+		}
+	}
+	return result
+}
+
+// terminate asks everything to end and returns what it asked: the group as
+// one, then each process outside of it. A terminal's session gets HUP too,
+// since an interactive shell ignores TERM. CONT lets stopped ones act on it.
+func (r *reaper) terminate() []Info {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.job == nil {
+		return nil
+	}
+	members := r.look()
+	infos := describeAll(members)
+	signals := []unix.Signal{unix.SIGTERM, unix.SIGCONT}
+	if r.job.tty {
+		signals = []unix.Signal{unix.SIGHUP, unix.SIGTERM, unix.SIGCONT}
+	}
+	for _, sig := range signals {
+		if !r.job.reaped {
+			_ = unix.Kill(-r.job.pid, sig)
+		}
+		for _, m := range members {
+			if r.job.reaped || m.group != r.job.pid {
+				_ = m.signal(sig)
+			}
+		}
+	}
+	return infos
+}
+
+func (r *reaper) kill() (killed, survivors []Info) {
+	h := hunt{
+		look:    r.look,
+		changed: r.changed,
+		all: func(sig unix.Signal) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.job != nil && !r.job.reaped {
+				_ = unix.Kill(-r.job.pid, sig)
+			}
+		},
+		over: func() bool {
+			r.reapChildren()
+			return noChildren()
+		},
+	}
+	return h.run()
+}
+
+// shutdown ends what runs, with a little time to clear up, when the owner or
+// the guardian is gone.
+func (r *reaper) shutdown() int {
+	r.terminate()
+	deadline := time.Now().Add(shutdownGrace)
+	for !noChildren() && time.Now().Before(deadline) {
+		pause(r.changed, 10*time.Millisecond)
+	}
+	if _, survivors := r.kill(); len(survivors) > 0 {
+		return exitSurvivors
+	}
+	return 0
+}
