@@ -7,22 +7,22 @@ GOPLS    := v0.23.0
 PKGS     := ./... ./testdata/cmd/...
 RUN      ?= .
 BENCH    ?= .
-VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+NPM      := $(CURDIR)/testdata/servers/node_modules
 
-# The pinned gopls is found before any other.
-export PATH := $(CACHE)/bin:$(PATH)
+# The pinned gopls and ripgrep are found before any other.
+export PATH := $(CACHE)/bin:$(NPM)/@vscode/ripgrep-linux-x64/bin:$(PATH)
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build run test setup lint cross race bench soak docs clean help gotest
+.PHONY: build run test setup lint cross race bench soak docs docs-current clean help gotest
 
 build: ## build bin/prism-ls
-	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/prism-ls ./cmd/prism-ls
+	$(GO) build -trimpath -o bin/prism-ls ./cmd/prism-ls
 
 run: ## show the whole loop on a scratch clone of this repository
 	$(GO) run ./cmd/prism-ls demo
 
-test: setup build lint cross race ## everything that has to hold: format, analysis, other platforms, all tests
+test: setup build docs-current lint cross race ## everything that has to hold: format, analysis, other platforms, all tests
 
 setup: ## install the pinned components that the tests run against
 	@testdata/servers/install.sh $(GOPLS)
@@ -40,14 +40,21 @@ cross: ## compile for the other platforms
 race: gotest setup ## all tests under the race detector; RUN=regexp chooses
 	$(GOTEST) test -race -timeout 15m -run '$(RUN)' $(PKGS)
 
-bench: gotest setup ## measure ours beside the peers, write docs/performance.md; BENCH=regexp chooses, and then only prints
+bench: gotest ## measure ours beside the peers, write docs/performance.md; BENCH=regexp chooses, and then only prints
+	@testdata/servers/install.sh $(GOPLS) fdfind
 	$(GOTEST) bench $(if $(filter .,$(BENCH)),-write docs/performance.md) -bench '$(BENCH)' -timeout 60m ./...
 
 soak: gotest setup ## the tests at full size, write docs/reliability.md; RUN=regexp chooses, and then only prints
 	PRISM_SOAK=1 $(GOTEST) soak $(if $(filter .,$(RUN)),-write docs/reliability.md) -timeout 120m -run '$(RUN)' ./...
 
-docs: ## write the generated pages anew
-	$(GO) generate ./...
+docs: build ## write the pages that are made from the code
+	@mkdir -p docs
+	bin/prism-ls docs config >docs/config.md
+	bin/prism-ls docs tools >docs/tools.md
+
+docs-current: build
+	@for page in config tools; do \
+		bin/prism-ls docs $$page | diff docs/$$page.md - >/dev/null || { echo "docs/$$page.md is not what the code says; make docs writes it"; exit 1; }; done
 
 clean: ## remove what was built and installed here
 	rm -rf bin .cache testdata/servers/node_modules

@@ -56,7 +56,7 @@ func run(args []string, out io.Writer) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	summary.finish()
+	summary.finish(mode)
 	if file == "" {
 		printReport(out, mode, summary)
 		return status, nil

@@ -38,7 +38,7 @@ func TestSummary(t *testing.T) {
 	if err := s.read(strings.NewReader(stream)); err != nil {
 		t.Fatal(err)
 	}
-	s.finish()
+	s.finish("test")
 	got := out.String()
 	for _, want := range []string{
 		"got 1, want 2", "b.go:3:1: syntax error", "panic: oh", "not an event",
@@ -61,8 +61,8 @@ func TestPages(t *testing.T) {
 	}
 	page := report("bench", s)
 	for _, want := range []string{
-		"| d | `Walk/big` | ratio | 0.42 | ≤ 0.5 | reached |\n",
-		"| d | `Slow` | x/s | 3 | ≥ 5 | not reached |\n",
+		"| d | `Walk/big` | ratio | 0.42 | ≤ 0.5 | reached | 2000 ns/op |\n",
+		"| d | `Slow` | x/s | 3 | ≥ 5 | not reached | 20 ns/op |\n",
 		"| d | `Plain` | 1234 ns/op |\n",
 	} {
 		if !strings.Contains(page, want) {

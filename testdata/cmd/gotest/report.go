@@ -63,12 +63,12 @@ func performanceTable(s *summary) string {
 			compared.WriteString(row)
 		}
 		if len(rows) == 0 {
-			fmt.Fprintf(&plain, "| %s | `%s` | %s |\n", short(m.pkg), m.name, others(m))
+			fmt.Fprintf(&plain, "| %s | `%s` | %s |\n", short(m.pkg), m.name, others(m, ""))
 		}
 	}
 	var b strings.Builder
 	if compared.Len() > 0 {
-		b.WriteString("| package | benchmark | measure | value | goal | |\n|---|---|---|---|---|---|\n" + compared.String() + "\n")
+		b.WriteString("| package | benchmark | measure | value | goal | | also |\n|---|---|---|---|---|---|---|\n" + compared.String() + "\n")
 	}
 	if plain.Len() > 0 {
 		b.WriteString("## Without a peer or goal\n\n| package | benchmark | measured |\n|---|---|---|\n" + plain.String())
@@ -82,6 +82,9 @@ func goalRows(m *measurement) []string {
 	var rows []string
 	for _, metric := range m.metrics {
 		goal, bound := m.metric("goal-" + metric.unit)
+		if !bound {
+			goal, bound = goalOf(m, metric.unit)
+		}
 		floor, atLeast := m.metric("floor-" + metric.unit)
 		verdict, text := "", ""
 		switch {
@@ -92,8 +95,8 @@ func goalRows(m *measurement) []string {
 		case metric.unit != "ratio":
 			continue
 		}
-		rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | %s | %s |\n",
-			short(m.pkg), m.name, metric.unit, number(metric.value), text, verdict))
+		rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | %s | %s | %s |\n",
+			short(m.pkg), m.name, metric.unit, number(metric.value), text, verdict, others(m, metric.unit)))
 	}
 	return rows
 }
@@ -105,10 +108,13 @@ func mark(reached bool) string {
 	return "not reached"
 }
 
-// others are all metrics of a benchmark in one cell.
-func others(m *measurement) string {
+// others are the metrics of a benchmark but one, and but goals, in one cell.
+func others(m *measurement, but string) string {
 	var cells []string
 	for _, metric := range m.metrics {
+		if metric.unit == but || strings.HasPrefix(metric.unit, "goal-") || strings.HasPrefix(metric.unit, "floor-") {
+			continue
+		}
 		cells = append(cells, number(metric.value)+" "+metric.unit)
 	}
 	return strings.Join(cells, ", ")

@@ -149,7 +149,11 @@ func (s *summary) explain(p *packageRun, e *event) {
 }
 
 // finish prints what was skipped, and the counts alone on the last line.
-func (s *summary) finish() {
+func (s *summary) finish(mode string) {
+	if mode == "bench" {
+		fmt.Fprintf(s.out, "\n%d measured, %d failed\n", len(s.measured), s.failed)
+		return
+	}
 	slices.Sort(s.skipped)
 	if len(s.skipped) > 0 {
 		fmt.Fprintf(s.out, "\n%d skipped:\n", len(s.skipped))
