@@ -80,13 +80,9 @@ func Apply(original []byte, edits []Replacement, opts *Options) (*Result, error)
 		return nil, err
 	}
 	src := newSource(original)
-	var matches []match
-	for i, e := range edits {
-		found, err := src.locate(i, e)
-		if err != nil {
-			return nil, err
-		}
-		matches = append(matches, found...)
+	matches, err := src.locate(edits)
+	if err != nil {
+		return nil, err
 	}
 	if err := checkOverlap(src, matches); err != nil {
 		return nil, err

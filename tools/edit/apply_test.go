@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -226,12 +227,15 @@ func TestNormalisedSets(t *testing.T) {
 		return quotes.Replace(strings.Join(lines, "\n"))
 	}
 	for r := rune(1); r <= utf8.MaxRune; r++ {
-		if !utf8.ValidRune(r) || r == '\n' {
-			continue
+		if !utf8.ValidRune(r) || r == '\n' || r == '\r' {
+			continue // these end lines
+		}
+		if !soak() && (r >= 0x3400 && r < 0xa000 || r >= 0x20000) {
+			continue // ideographs, and little that is assigned
 		}
 		c := string(r)
 		s := c + "\nab" + c + "cd\ne" + c + "\n" + c + c + "\n\u4e2d" + c + "\u0301\n" + c + " \n \t" + c
-		if got, want := string(normalise([]byte(s)).text()), plain(s); got != want {
+		if got, want := string(normalise([]byte(s))), plain(s); got != want {
 			t.Fatalf("U+%04X: N(%+q) = %+q, want %+q", r, s, got, want)
 		}
 	}
@@ -250,19 +254,20 @@ func TestNormalisedMap(t *testing.T) {
 		if r.IntN(4) == 0 {
 			view = append(view, 0xff)
 		}
-		n := normalise(view)
-		text := n.text()
+		n := newStream(view, true)
+		n.fill(math.MaxInt)
+		text := n.window
 		for at := range text {
 			start, ok := n.start(at)
 			if !ok {
 				continue
 			}
-			if got := normalise(view[start:]).text(); !bytes.Equal(got, text[at:]) {
+			if got := normalise(view[start:]); !bytes.Equal(got, text[at:]) {
 				t.Fatalf("N(%+q) = %+q; from %d is view %d, which gives %+q", view, text, at, start, got)
 			}
 			if end, ok := n.end(at + 1); ok {
-				got := normalise(append(bytes.Clone(view[:end]), '\n')).text()
-				want := normalise(append(bytes.Clone(text[:at+1]), '\n')).text()
+				got := normalise(append(bytes.Clone(view[:end]), '\n'))
+				want := normalise(append(bytes.Clone(text[:at+1]), '\n'))
 				if !bytes.Equal(got, want) {
 					t.Fatalf("N(%+q) = %+q; up to %d is view %d, which gives %+q", view, text, at+1, end, got)
 				}

@@ -69,12 +69,9 @@ func (f *finder) next(needle []byte, from int) int {
 	return -1
 }
 
-// all returns the offsets of up to limit (negative: all) needles.
-func (f *finder) all(needle []byte, limit int, overlapping bool) []int {
-	step := len(needle)
-	if overlapping {
-		step = 1
-	}
+// all returns the offsets of up to limit (negative: all) needles, each at least
+// step bytes after the one before.
+func (f *finder) all(needle []byte, limit, step int) []int {
 	var found []int
 	for at := 0; len(found) != limit; {
 		if at = f.next(needle, at); at < 0 {

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -15,126 +16,141 @@ const (
 	maxListed = 10
 )
 
-// locate finds where replacement number index applies.
-func (s *source) locate(index int, e Replacement) ([]match, error) {
-	old, text := trimBOM(e.Old), e.New
-	if old != e.Old {
-		text = trimBOM(text)
-	}
-	if !s.representable(text) {
-		return nil, tools.Errorf(tools.CodeToolInput, "edits[%d].newText is not valid UTF-8, which a UTF-16 file cannot hold", index)
-	}
-	old, text = unifyEndings(old), unifyEndings(text)
-	if e.All {
-		return s.locateAll(index, old, text)
-	}
-	found := s.exact(old, 2)
-	fuzzy := false
-	if len(found) == 0 {
-		found, fuzzy = s.fuzzy(old, 2), true
-	}
-	switch {
-	case len(found) == 0:
-		return nil, s.miss(index, e.Old)
-	case len(found) > 1 && fuzzy:
-		return nil, s.ambiguous(index, s.fuzzy(old, maxCounted+1))
-	case len(found) > 1:
-		return nil, s.ambiguous(index, s.exact(old, maxCounted+1))
-	}
-	at := found[0]
-	m := match{edit: index, start: at.start, end: at.end, fuzzy: fuzzy}
-	if !fuzzy && old == text {
-		m.text = s.data[at.start:at.end] // asked to stay: so do its line endings
-	} else {
-		m.text = s.encode(text, at.start)
-	}
-	return []match{m}, nil
+// wanted is a replacement as matching takes it.
+type wanted struct {
+	old, new string // without byte order mark, lines ending in \n
+	all      bool
+	found    []extent // in bytes of the file
+	fuzzy    bool
 }
 
-// locateAll finds every exact match, left to right, without overlap.
-func (s *source) locateAll(index int, old, text string) ([]match, error) {
-	hay := s.haystack(old)
-	at := hay.all([]byte(old), -1, false)
-	if len(at) == 0 || !s.representable(old) {
-		return nil, s.miss(index, old)
+// extent is a stretch of text, in bytes.
+type extent struct{ start, end int }
+
+// locate finds where each replacement applies: exactly, or, for those that
+// exact matching does not find, normalised.
+func (s *source) locate(edits []Replacement) ([]match, error) {
+	list := make([]wanted, len(edits))
+	for i, e := range edits {
+		w := wanted{old: trimBOM(e.Old), new: e.New, all: e.All}
+		if w.old != e.Old {
+			w.new = trimBOM(w.new)
+		}
+		if !s.representable(w.new) {
+			return nil, tools.Errorf(tools.CodeToolInput, "edits[%d].newText is not valid UTF-8, which a UTF-16 file cannot hold", i)
+		}
+		w.old, w.new = unifyEndings(w.old), unifyEndings(w.new)
+		list[i] = w
 	}
-	if old == text {
-		return nil, nil
-	}
-	matches := make([]match, len(at))
-	for i, a := range at {
-		start := hay.origin(a)
-		matches[i] = match{edit: index, start: start, end: hay.origin(a + len(old)), text: s.encode(text, start)}
+	s.exact(list)
+	s.fuzzy(list)
+	var matches []match
+	for i := range list {
+		found, err := s.settle(i, &list[i])
+		if err != nil {
+			return nil, err
+		}
+		matches = append(matches, found...)
 	}
 	return matches, nil
 }
 
-// extent is a stretch of the file, in bytes.
-type extent struct{ start, end int }
-
-// haystack is a text to search and how its offsets map to the file's.
-type haystack struct {
-	*finder
-	origin func(int) int
+// settle turns what was found for replacement number index into matches.
+func (s *source) settle(index int, w *wanted) ([]match, error) {
+	switch {
+	case len(w.found) == 0:
+		return nil, s.miss(index, w.old)
+	case len(w.found) > 1 && !w.all:
+		return nil, s.ambiguous(index, w.found)
+	}
+	matches := make([]match, len(w.found))
+	for i, at := range w.found {
+		m := match{edit: index, start: at.start, end: at.end, fuzzy: w.fuzzy}
+		if !w.fuzzy && w.old == w.new {
+			m.text = s.data[at.start:at.end] // asked to stay: so do its line endings
+		} else {
+			m.text = s.encode(w.new, at.start)
+		}
+		matches[i] = m
+	}
+	return matches, nil
 }
 
-// haystack returns the cheapest text in which exact matches of old are those of
-// the view.
-func (s *source) haystack(old string) haystack {
-	if s.order == nil && (!s.hasCR || strings.IndexByte(old, '\n') < 0) {
-		if s.raw == nil {
-			s.raw = newFinder(s.data[s.bom:])
+// exact fills in the places that hold a text as it is.
+func (s *source) exact(list []wanted) {
+	var folded []*wanted // to be found where line endings are folded
+	for i := range list {
+		w := &list[i]
+		limit, step := maxCounted+1, 1
+		if w.all {
+			limit, step = -1, len(w.old)
 		}
-		return haystack{s.raw, func(at int) int { return s.bom + at }}
+		switch {
+		case !s.representable(w.old):
+		case s.order == nil && s.hasCR && strings.IndexByte(w.old, '\n') >= 0:
+			folded = append(folded, w)
+		default:
+			// Without line breaks in it, a text is in the view where it is in
+			// the file itself.
+			text, origin := s.plain()
+			for _, at := range text.all([]byte(w.old), limit, step) {
+				w.found = append(w.found, extent{origin(at), origin(at + len(w.old))})
+			}
+		}
 	}
-	v := s.viewed()
-	return haystack{v.finder, v.origin}
+	s.search(folded, newStream(s.data[s.bom:], false), func(old string) []byte { return []byte(old) }, func(at int) int { return s.bom + at })
 }
 
-// exact returns up to limit places where the view holds old; places may
-// overlap.
-func (s *source) exact(old string, limit int) []extent {
-	if !s.representable(old) {
-		return nil
+// fuzzy fills in the places where what exact matching has not found is found
+// normalised.
+func (s *source) fuzzy(list []wanted) {
+	var rest []*wanted
+	for i := range list {
+		if w := &list[i]; len(w.found) == 0 && !w.all && utf8.ValidString(w.old) {
+			w.fuzzy = true
+			rest = append(rest, w)
+		}
 	}
-	hay := s.haystack(old)
-	var found []extent
-	for _, at := range hay.all([]byte(old), limit, true) {
-		found = append(found, extent{hay.origin(at), hay.origin(at + len(old))})
-	}
-	return found
+	text, origin := s.plain()
+	s.search(rest, newStream(text.text, true), func(old string) []byte { return normalise([]byte(old)) }, origin)
 }
 
-// fuzzy returns up to limit places where the normalised view holds N of old.
-// A place that starts or ends inside what N rewrote is none: no bytes of the
-// file correspond to it.
-func (s *source) fuzzy(old string, limit int) []extent {
-	if !utf8.ValidString(old) {
-		return nil
+// search fills in the places that a stream finds. text is what to look for in
+// it; origin maps the stream's offsets to the file's.
+func (s *source) search(list []*wanted, in *stream, text func(string) []byte, origin func(int) int) {
+	if len(list) == 0 {
+		return
 	}
-	needle := normalise([]byte(old)).text()
-	if len(needle) == 0 {
-		return nil
-	}
-	v := s.viewed()
-	if s.normal == nil {
-		s.normal = normalise(v.text)
-	}
-	hay := newFinder(s.normal.text())
-	var found []extent
-	for from := 0; len(found) < limit; {
-		at := hay.next(needle, from)
-		if at < 0 {
-			break
-		}
-		from = at + 1
-		start, ok1 := s.normal.start(at)
-		end, ok2 := s.normal.end(at + len(needle))
-		if ok1 && ok2 {
-			found = append(found, extent{v.origin(start), v.origin(end)})
+	needles := make([]needle, len(list))
+	for i, w := range list {
+		needles[i] = needle{text(w.old), maxCounted + 1}
+		if w.all {
+			needles[i].limit = math.MaxInt
 		}
 	}
-	return found
+	for i, places := range in.find(needles) {
+		w := list[i]
+		for _, p := range places {
+			p = extent{origin(p.start), origin(p.end)}
+			if n := len(w.found); w.all && n > 0 && p.start < w.found[n-1].end {
+				continue // left to right, without overlap
+			}
+			w.found = append(w.found, p)
+		}
+	}
+}
+
+// plain returns the text of the file after its byte order mark, in UTF-8 but
+// with its line endings unless it had to be decoded, and how its offsets map
+// to the file's.
+func (s *source) plain() (*finder, func(int) int) {
+	if s.order != nil {
+		return s.viewed().finder, s.viewed().origin
+	}
+	if s.raw == nil {
+		s.raw = newFinder(s.data[s.bom:])
+	}
+	return s.raw, func(at int) int { return s.bom + at }
 }
 
 // Ambiguity is the Details of a CodeAmbiguous error.

@@ -145,7 +145,7 @@ func (s *source) compare(found []candidate, wanted []string) []Nearby {
 }
 
 func sameNormalised(line []byte, want string) bool {
-	return bytes.Equal(normalise(line).text(), normalise([]byte(want)).text())
+	return bytes.Equal(normalise(line), normalise([]byte(want)))
 }
 
 // profile counts the pairs of neighbouring characters of a text, white space

@@ -29,9 +29,8 @@ type source struct {
 
 	hasCR, hasLF bool
 
-	raw    *finder     // over data, made on first use
-	view   *view       // made on first use
-	normal *normalised // made on first use
+	raw  *finder // over data, made on first use
+	view *view   // made on first use
 }
 
 func newSource(data []byte) *source {
