@@ -127,6 +127,15 @@ func (m lineMap) toHead(line int) (mapped int, hunk int) {
 	return line - (before.OldStart + before.OldLines) + before.NewStart + before.NewLines, -1
 }
 
+// invert maps the other way.
+func (m lineMap) invert() lineMap {
+	inverse := make([]Hunk, len(m.hunks))
+	for i, h := range m.hunks {
+		inverse[i] = Hunk{OldStart: h.NewStart, OldLines: h.NewLines, NewStart: h.OldStart, NewLines: h.OldLines}
+	}
+	return lineMap{inverse}
+}
+
 // validate reports whether the hunks are ascending, apart and finite.
 func (m lineMap) validate() bool {
 	oldEnd, newEnd := 0, 0

@@ -46,6 +46,7 @@ type entry struct {
 	path    string       // in the head; "" where the head has no such file
 	line    int          // in the head; -1 where the line was replaced
 	gap     int          // the head's line that a replaced line became; -1: none
+	hunk    int          // the hunk that its line is part of; -1: the line is on both sides
 	match   *entry
 	via     Via
 	sure    Certainty
@@ -78,6 +79,9 @@ func (t *tracker) load(base, head *Snapshot) error {
 	}
 	for _, e := range t.head {
 		e.path, e.line = e.d.Path, e.d.Range.Start.Line
+		if basePath, ok := t.cover.files.ToBase(e.path); ok && t.files[basePath] != nil {
+			e.hunk = t.files[basePath].headHunk(e.line)
+		}
 	}
 	return nil
 }
@@ -87,7 +91,7 @@ func entries(s *Snapshot) []*entry {
 	list := make([]*entry, len(s.Diagnostics))
 	for i := range s.Diagnostics {
 		d := &s.Diagnostics[i]
-		list[i] = &entry{d: d, keys: keysOf(d.Message), line: -1, gap: -1}
+		list[i] = &entry{d: d, keys: keysOf(d.Message), line: -1, gap: -1, hunk: -1}
 	}
 	slices.SortStableFunc(list, func(a, b *entry) int { return placeOrder(a.d, b.d) })
 	return list
@@ -104,7 +108,7 @@ func (t *tracker) place(e *entry) error {
 	if err != nil {
 		return err
 	}
-	e.line, e.gap = lines.toHead(e.d.Range.Start.Line)
+	e.line, e.gap, e.hunk = lines.toHead(e.d.Range.Start.Line)
 	return nil
 }
 

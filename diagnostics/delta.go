@@ -7,9 +7,9 @@ type Via string
 const (
 	ViaPosition Via = "position" // same line (as mapped), column and message
 	ViaLine     Via = "line"     // same line, message equal but for column or numbers
-	ViaGap      Via = "gap"      // the line was edited; its closest new line has it
+	ViaGap      Via = "gap"      // the line was edited; its closest new line, or else its block, has it
 	ViaRename   Via = "rename"   // as line or gap, with our own renames applied to the message
-	ViaFile     Via = "file"     // same file and message, matched by count
+	ViaFile     Via = "file"     // same file and message, by count, one of the lines untouched
 )
 
 // Certainty is how sure a match is.

@@ -19,6 +19,7 @@ const (
 // fileLines maps the lines of one file, and looks into replaced hunks when asked.
 type fileLines struct {
 	lineMap
+	reverse    lineMap
 	base, head [][]string // tokens by line; nil: the text is not at hand
 	gaps       map[int][]int
 	rename     substitution
@@ -34,6 +35,7 @@ func (t *tracker) lines(basePath, headPath string) (*fileLines, error) {
 	if t.opts.Lines != nil {
 		f.hunks = t.opts.Lines.Hunks(basePath)
 	}
+	f.reverse = f.invert()
 	if !f.validate() {
 		return nil, fmt.Errorf("diagnostics: the hunks of %q must be ascending, apart, and leave equal runs between them", basePath)
 	}
@@ -48,19 +50,25 @@ func (t *tracker) lines(basePath, headPath string) (*fileLines, error) {
 	return f, nil
 }
 
-// toHead gives the head's line of a line that stayed, or the line that a replaced
-// one became; -1 for the other and for neither.
-func (f *fileLines) toHead(line int) (mapped, gap int) {
-	mapped, hunk := f.lineMap.toHead(line)
+// toHead gives the head's line of a line that stayed, or else the hunk that
+// replaced it and the line that it became there; -1 for what there is not.
+func (f *fileLines) toHead(line int) (mapped, gap, hunk int) {
+	mapped, hunk = f.lineMap.toHead(line)
 	if hunk < 0 {
-		return mapped, -1
+		return mapped, -1, -1
 	}
 	pairs, ok := f.gaps[hunk]
 	if !ok {
 		pairs = f.align(f.hunks[hunk])
 		f.gaps[hunk] = pairs
 	}
-	return -1, pairs[line-f.hunks[hunk].OldStart]
+	return -1, pairs[line-f.hunks[hunk].OldStart], hunk
+}
+
+// headHunk gives the hunk that a line of the head came with, or -1.
+func (f *fileLines) headHunk(line int) int {
+	_, hunk := f.reverse.toHead(line)
+	return hunk
 }
 
 // align pairs the lines of a hunk in order; the result holds a head line, or -1,

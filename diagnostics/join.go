@@ -68,21 +68,26 @@ func renamed(form int) pass {
 	}
 }
 
-// inFile joins by count within a file.
-func inFile(form int, afterRename bool) pass {
-	return pass{ViaFile, Low,
-		func(e *entry) (joinKey, bool) {
-			keys := &e.keys
-			if afterRename {
-				keys = e.renamed
-			}
-			if keys == nil {
-				return joinKey{}, false
-			}
-			return e.key(keys[form]), true
-		},
-		func(e *entry) (joinKey, bool) { return e.key(e.keys[form]), true },
+// inHunk joins by count within a replaced block: a statement that was broken into
+// several lines resembles none of them.
+func inHunk(form int) pass {
+	of := func(e *entry) (joinKey, bool) {
+		k := e.key(e.keys[form])
+		k.line = e.hunk
+		return k, e.hunk >= 0
 	}
+	return pass{ViaGap, Low, of, of}
+}
+
+// inFile joins by count within a file, where the line of one of the two (which,
+// says kept) stands on both sides: a problem that comes or goes at a line which
+// nobody touched was most likely only reported elsewhere. Of two lines that were
+// deleted and inserted that cannot be said; those are fixed and introduced.
+func inFile(form int, kept Side) pass {
+	of := func(side Side) func(*entry) (joinKey, bool) {
+		return func(e *entry) (joinKey, bool) { return e.key(e.keys[form]), side != kept || e.hunk < 0 }
+	}
+	return pass{ViaFile, Low, of(Base), of(Head)}
 }
 
 // passes are the joins in order; an earlier one wins. There is none for the same
@@ -98,8 +103,8 @@ func passes() []pass {
 		onLine(ViaLine, Medium, 2, true),
 		inGap(0), inGap(1), inGap(2),
 		renamed(0), renamed(1), renamed(2),
-		inFile(0, false), inFile(1, false),
-		inFile(0, true), inFile(1, true),
+		inHunk(0), inHunk(1),
+		inFile(0, Base), inFile(0, Head), inFile(1, Base), inFile(1, Head),
 	}
 }
 
