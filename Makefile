@@ -7,6 +7,8 @@ GOPLS    := v0.23.0
 PKGS     := ./... ./testdata/cmd/...
 RUN      ?= .
 BENCH    ?= .
+# Every Go file of a package, for whichever platform.
+FILES    := {{$$d := .Dir}}{{range .GoFiles}}{{$$d}}/{{.}} {{end}}{{range .IgnoredGoFiles}}{{$$d}}/{{.}} {{end}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
 NPM      := $(CURDIR)/testdata/servers/node_modules
 
 # The pinned gopls and ripgrep are found before any other.
@@ -28,8 +30,8 @@ setup: ## install the pinned components that the tests run against
 	@testdata/servers/install.sh $(GOPLS)
 
 lint: ## gofmt, go vet, staticcheck
-	@echo "gofmt"; out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' | while read -r f; do [ -f "$$f" ] && echo "$$f"; done)); \
-		if [ -n "$$out" ]; then echo "not formatted (gofmt -w fixes it):"; echo "$$out"; exit 1; fi
+	@echo gofmt; wrong=$$($(GO) list -f '$(FILES)' $(PKGS) | xargs -r gofmt -l) || exit 1; \
+		if [ -n "$$wrong" ]; then echo "not formatted, gofmt -w does it:"; echo "$$wrong"; exit 1; fi
 	$(GO) vet $(PKGS)
 	$(GO) tool staticcheck $(PKGS)
 
