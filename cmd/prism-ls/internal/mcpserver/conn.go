@@ -54,6 +54,8 @@ type Conn struct {
 	ended     bool
 	available chan struct{} // capacity 1: ready or ended changed
 	freed     chan struct{} // capacity 1: a request was answered
+	over      chan struct{}
+	overOnce  sync.Once
 	closed    chan struct{}
 	closeOnce sync.Once
 	startOnce sync.Once
@@ -77,6 +79,7 @@ func NewConn(in io.Reader, out io.Writer, logger *slog.Logger) *Conn {
 		active:    map[jsonrpc.ID]call{},
 		available: make(chan struct{}, 1),
 		freed:     make(chan struct{}, 1),
+		over:      make(chan struct{}),
 		closed:    make(chan struct{}),
 	}
 }
@@ -96,11 +99,16 @@ func (c *Conn) End() {
 	c.mu.Lock()
 	c.ended = true
 	c.mu.Unlock()
+	c.overOnce.Do(func() { close(c.over) })
 	wake(c.available)
 }
 
+// Over is closed when the connection has ended, from whichever side.
+func (c *Conn) Over() <-chan struct{} { return c.over }
+
 // Close implements mcp.Connection.
 func (c *Conn) Close() error {
+	c.overOnce.Do(func() { close(c.over) })
 	c.closeOnce.Do(func() { close(c.closed) })
 	return nil
 }

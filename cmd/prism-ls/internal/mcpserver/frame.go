@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // MaxFrame is the largest frame that is read, in bytes without the newline.
@@ -44,6 +45,9 @@ func (f *frames) line() ([]byte, error) {
 			tooLong, line = true, nil
 		}
 		if !tooLong {
+			if cap(line)-len(line) < len(part) {
+				line = slices.Grow(line, max(len(part), len(line))) // append's steps copy a large frame five times
+			}
 			line = append(line, part...)
 		}
 		switch {

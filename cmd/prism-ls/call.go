@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+// cliOwner is on whose behalf `call` works: one name for all of its runs, so
+// that a consent given between two of them is for both.
+const cliOwner = "cli"
+
+func (a *app) callCommand() *cobra.Command {
+	var object bool
+	cmd := &cobra.Command{
+		Use:   "call TOOL [JSON | key=value … | -]",
+		Short: "Make one tool call",
+		Long: `Make one tool call. The input is one JSON object, key=value pairs whose values
+are typed by the tool's schema, or - for JSON on standard input.
+
+Exit status: 0 done, 1 the tool failed, 2 wrong use.`,
+		Example: "  prism-ls call read path=main.go limit=20\n  prism-ls call --json repo_search '{\"query\": \"TODO\"}'",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.call(args, object)
+		},
+	}
+	a.settingFlags(cmd)
+	cmd.Flags().BoolVar(&object, "json", false, "print the result as one JSON object")
+	return cmd
+}
+
+func (a *app) call(args []string, object bool) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer stop()
+	if len(args) == 0 {
+		return a.show(&tools.Result{Err: tools.Errorf(tools.CodeToolInput, "name the tool to call; `prism-ls tools` lists them")}, object)
+	}
+	result, err := a.callTool(ctx, args[0], args[1:])
+	if err != nil {
+		result = &tools.Result{Tool: args[0], Err: tools.AsError(err)}
+	}
+	return a.show(result, object)
+}
+
+// callTool makes the call; an error is one that kept it from being made.
+func (a *app) callTool(ctx context.Context, name string, args []string) (result *tools.Result, err error) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	opened, err := host.Open(cfg, a.logger(cfg.Level()))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	var input []byte
+	if tool := opened.Registry().Tool(name); tool != nil { // an unknown tool is the registry's to refuse
+		if input, err = readInput(tool.InputSchema(), args, a.in); err != nil {
+			return nil, err
+		}
+	}
+	opts := tools.CallOptions{Session: cliOwner, Owner: cliOwner, Approver: person{}, Asker: person{}}
+	return opened.Registry().Call(ctx, name, input, opts), nil
+}
+
+// show prints a result, and returns the error that sets the exit status.
+func (a *app) show(result *tools.Result, object bool) error {
+	if object {
+		if err := writeObject(a.out, result); err != nil {
+			return err
+		}
+	} else if err := writeText(a.out, result.Content); err != nil {
+		return err
+	}
+	if result.Err == nil {
+		return nil
+	}
+	if !object {
+		fmt.Fprintln(a.err, oneLine(result.Err.Error()))
+	}
+	return told{result.Err}
+}
+
+func writeObject(out io.Writer, result *tools.Result) error {
+	shown := *result
+	if shown.Content == nil {
+		shown.Content = []tools.Block{}
+	}
+	if len(shown.Metadata) == 0 {
+		shown.Metadata = json.RawMessage("{}")
+	}
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(shown)
+}
+
+func writeText(out io.Writer, content []tools.Block) error {
+	for _, block := range content {
+		text := block.Text
+		if block.Type == "image" {
+			text = fmt.Sprintf("[%s, %d bytes]", block.MIMEType, len(block.Data))
+		}
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/policy"
+)
+
+// Settings are what a configuration file may say. The doc tag is the text of
+// the reference; who says who may set a key: "" anybody who may, "user" only
+// the user's file, and "narrow" also a workspace, to narrow.
+type Settings struct {
+	Profile         string            `toml:"profile" who:"narrow" doc:"What is allowed, asked and denied: read-only, unattended, guarded or trusted. A workspace may choose a stricter one."`
+	ReadOnly        bool              `toml:"read_only" who:"narrow" doc:"Hide every tool that can change anything. A workspace may turn it on."`
+	Toolsets        []string          `toml:"toolsets" who:"narrow" doc:"The groups of tools on offer; empty means the default groups. A workspace may leave some out."`
+	ExcludeTools    []string          `toml:"exclude_tools" who:"narrow" doc:"Tools that are not on offer, by name. A workspace adds to the user's list."`
+	Sandbox         string            `toml:"sandbox" who:"narrow" doc:"How commands are confined: require (or do not run), prefer (where it works), or off. A workspace may choose a stricter one."`
+	Rules           []policy.Rule     `toml:"rules" who:"narrow" doc:"Exceptions to the profile; the strictest that matches counts. A workspace adds rules that ask or forbid."`
+	AllowUnattended []string          `toml:"allow_unattended" who:"user" doc:"Operations that need no approval under the profile unattended."`
+	Approvals       Approvals         `toml:"approvals"`
+	ReadRoots       []string          `toml:"read_roots" who:"user" doc:"Further directories, as absolute paths, whose files may be read."`
+	Environment     map[string]string `toml:"environment" who:"user" doc:"Variables that programs get in addition to the usual ones. LD_* and BASH_ENV are refused."`
+	SecretVariables []string          `toml:"secret_variables" who:"user" doc:"Environment variables whose values are taken out of every result, beside those whose names say TOKEN, SECRET, KEY or PASSWORD."`
+	Shell           Shell             `toml:"shell"`
+	Git             Git               `toml:"git"`
+	Undo            Undo              `toml:"undo"`
+	Log             Log               `toml:"log"`
+}
+
+// Approvals say how a person's word counts.
+type Approvals struct {
+	Scope          string `toml:"scope" who:"user" doc:"How long an approval stands for the same exact action: none (once), run or session."`
+	TimeoutSeconds int64  `toml:"timeout_seconds" who:"user" doc:"How long a person is waited for, 1 to 600."`
+}
+
+// Shell is the program behind the shell tool.
+type Shell struct {
+	Path string `toml:"path" who:"user" doc:"The shell, as an absolute path; empty means the system's."`
+}
+
+// Git is the git program.
+type Git struct {
+	Path string `toml:"path" who:"user" doc:"The git program, as an absolute path; empty means the first on PATH outside of the workspace."`
+}
+
+// Undo bounds what can be taken back.
+type Undo struct {
+	Transactions int   `toml:"transactions" who:"user" doc:"How many changes can be undone, 1 to 10000."`
+	Bytes        int64 `toml:"bytes" who:"user" doc:"How much is kept for that in all."`
+}
+
+// Log is what prism-ls writes for the person who runs it.
+type Log struct {
+	Level string `toml:"level" who:"user" doc:"The least level that is logged: debug, info, warn or error."`
+}
+
+// Defaults are the built-in settings.
+func Defaults() Settings {
+	return Settings{
+		Profile:   string(policy.Guarded),
+		Sandbox:   "prefer",
+		Approvals: Approvals{Scope: string(tools.ApproveOnce), TimeoutSeconds: tools.ApprovalTime.Default / 1000},
+		Undo:      Undo{Transactions: 100, Bytes: 256 << 20},
+		Log:       Log{Level: "warn"},
+	}
+}
+
+// Flags are what a command line says about settings; zero fields say nothing.
+type Flags struct {
+	// Root is the workspace root; "" is the working directory.
+	Root string
+	// File is the user's file; "" is the usual place, where it may be missing.
+	File         string
+	StateDir     string
+	Profile      string
+	Toolsets     []string
+	ExcludeTools []string
+	ReadOnly     bool
+	LogLevel     string
+}
+
+// Config is what prism-ls runs with.
+type Config struct {
+	Settings
+	// Root is the workspace root's real path.
+	Root string
+	// StateDir is where prism-ls keeps its state; "" where there is no place.
+	StateDir string
+	// RuntimeDir is where sockets go.
+	RuntimeDir string
+	// Trusted: a person trusts this workspace to run code of its own.
+	Trusted bool
+	System  System
+}
+
+// ApprovalTimeout is how long a person is waited for.
+func (c *Config) ApprovalTimeout() time.Duration {
+	return time.Duration(c.Approvals.TimeoutSeconds) * time.Second
+}

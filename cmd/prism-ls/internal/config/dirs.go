@@ -1,0 +1,88 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+// The files of the state directory.
+const (
+	auditFile   = "audit.jsonl"
+	consentsDir = "consents"
+	trustDir    = "trust"
+)
+
+// AuditFile is the log of mutating calls.
+func (c *Config) AuditFile() string { return filepath.Join(c.StateDir, auditFile) }
+
+// ConsentsDir holds approvals given outside of a call.
+func (c *Config) ConsentsDir() string { return filepath.Join(c.StateDir, consentsDir) }
+
+// TrustDir holds the records of trusted workspaces.
+func (c *Config) TrustDir() string { return filepath.Join(c.StateDir, trustDir) }
+
+// maxSocketPath keeps a socket's path below what sockaddr_un takes (unix(7):
+// 108 bytes on Linux, 104 elsewhere).
+const maxSocketPath = 100
+
+// SocketPath is where the daemon of this root listens. Its name is a hash, so
+// that its length does not depend on the root's.
+func (c *Config) SocketPath() (string, error) {
+	sum := sha256.Sum256([]byte(c.Root))
+	path := filepath.Join(c.RuntimeDir, hex.EncodeToString(sum[:8])+".sock")
+	if c.RuntimeDir == "" || len(path) > maxSocketPath {
+		return "", tools.Errorf(tools.CodeStateUnavailable, "the socket's path %q is longer than %d bytes; set XDG_RUNTIME_DIR or --state-dir to a shorter one", path, maxSocketPath)
+	}
+	return path, nil
+}
+
+func (c *Config) setDirs(flags Flags) error {
+	switch {
+	case flags.StateDir != "":
+		dir, err := filepath.Abs(flags.StateDir)
+		if err != nil {
+			return tools.Errorf(tools.CodeToolInput, "--state-dir %s: %w", flags.StateDir, err)
+		}
+		c.StateDir = dir
+	case c.System.StateHome != "":
+		c.StateDir = filepath.Join(c.System.StateHome, "prism-ls")
+	}
+	switch {
+	case c.System.RuntimeHome != "":
+		c.RuntimeDir = filepath.Join(c.System.RuntimeHome, "prism-ls")
+	case c.StateDir != "":
+		c.RuntimeDir = filepath.Join(c.StateDir, "run")
+	}
+	return nil
+}
+
+// setRoot finds the real path of the root.
+func (c *Config) setRoot(given string) error {
+	root := given
+	if root == "" {
+		root = "."
+	}
+	if !filepath.IsAbs(root) {
+		if c.System.WorkDir == "" {
+			return tools.Errorf(tools.CodeToolInput, "the working directory is gone; name the workspace with --root DIR")
+		}
+		root = filepath.Join(c.System.WorkDir, root)
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return tools.Errorf(tools.AsError(err).Code, "the workspace root %s cannot be used: %w", root, err)
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return tools.Errorf(tools.AsError(err).Code, "the workspace root %s cannot be used: %w", root, err)
+	}
+	if !info.IsDir() {
+		return tools.Errorf(tools.CodeToolInput, "the workspace root %s is not a directory", root)
+	}
+	c.Root = real
+	return nil
+}

@@ -1,0 +1,78 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// System is what the environment says.
+type System struct {
+	// Environ is the whole environment, as os.Environ gives it.
+	Environ []string
+	Home    string
+	// Path is the list of directories that programs are looked for in.
+	Path       string
+	ConfigHome string
+	StateHome  string
+	// RuntimeHome is $XDG_RUNTIME_DIR, or "".
+	RuntimeHome string
+	WorkDir     string
+}
+
+// ReadSystem reads the environment. Directories of the XDG base directory
+// specification (0.8) count only when they are absolute, as it says.
+func ReadSystem() System {
+	home, _ := os.UserHomeDir() // "" means that there is none
+	workDir, _ := os.Getwd()    // "" makes a relative root an error later
+	config, state := xdg("XDG_CONFIG_HOME"), xdg("XDG_STATE_HOME")
+	if config == "" && home != "" {
+		config = filepath.Join(home, ".config")
+	}
+	if state == "" && home != "" {
+		state = filepath.Join(home, ".local", "state")
+	}
+	return System{
+		Environ: os.Environ(), Home: home, Path: os.Getenv("PATH"), WorkDir: workDir,
+		ConfigHome: config, StateHome: state, RuntimeHome: xdg("XDG_RUNTIME_DIR"),
+	}
+}
+
+func xdg(name string) string {
+	if dir := os.Getenv(name); filepath.IsAbs(dir) {
+		return dir
+	}
+	return ""
+}
+
+// Secrets returns the values of the variables that hold secrets: those whose
+// names say so, and the named ones.
+func (s System) Secrets(named []string) []string {
+	var secrets []string
+	for _, entry := range s.Environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if value != "" && (secretName(name) || contains(named, name)) {
+			secrets = append(secrets, value)
+		}
+	}
+	return secrets
+}
+
+func contains(list []string, name string) bool {
+	for _, entry := range list {
+		if entry == name {
+			return true
+		}
+	}
+	return false
+}
+
+func secretName(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, word := range []string{"TOKEN", "SECRET", "PASSWORD"} {
+		if strings.Contains(upper, word) {
+			return true
+		}
+	}
+	return strings.HasSuffix(upper, "KEY") || strings.Contains(upper, "_KEY_")
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/mcpserver"
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+// exitTime is how long the server may take to end once its client is gone; a
+// promise of two seconds, less what was granted before to pending answers.
+const exitTime = 1400 * time.Millisecond
+
+// defaultGOGC trades memory for fewer collections: the heap of an idle server
+// is a few MiB, and most calls free everything they took.
+const defaultGOGC = 200
+
+func (a *app) mcpCommand() *cobra.Command {
+	var structured bool
+	var gogc int
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve MCP on standard input and output for one workspace",
+		Args:  exactArgs(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			debug.SetGCPercent(gogc)
+			return a.serve(structured)
+		},
+	}
+	a.settingFlags(cmd)
+	cmd.Flags().BoolVar(&structured, "structured", false, "add output schemas and structuredContent to the tools")
+	cmd.Flags().IntVar(&gogc, "gogc", defaultGOGC, "garbage collection target in percent (see GOGC of package runtime)")
+	return cmd
+}
+
+// serve runs until the client is gone or a signal arrives.
+func (a *app) serve(structured bool) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE) // writes fail instead of killing; children get the default back
+	out, err := mcpserver.ClaimStdout()
+	if err != nil {
+		return err
+	}
+	opener := &opener{app: a}
+	if a.flags.Root != "" { // a fault in the settings is better told now than at the first call
+		if _, err := a.load(); err != nil {
+			return err
+		}
+	}
+	logger := a.logger(nil)
+	conn := mcpserver.NewConn(os.Stdin, out, logger)
+	unwatch, err := mcpserver.WatchClosed(out, conn.End)
+	if err != nil {
+		return err
+	}
+	defer unwatch()
+	go func() { // whatever hangs, the process does not outlive its client
+		<-conn.Over()
+		<-time.After(exitTime)
+		os.Exit(exitFailed)
+	}()
+	server := mcpserver.New(&mcpserver.Options{
+		Open: opener.open, Root: a.flags.Root, Version: version(), Structured: structured, Logger: logger,
+	})
+	return errors.Join(server.Serve(ctx, conn), opener.close())
+}
+
+// opener opens the host when the first request needs it.
+type opener struct {
+	app  *app
+	mu   sync.Mutex
+	host *host.Host
+}
+
+func (o *opener) open(_ context.Context, root string) (*tools.Registry, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.host != nil {
+		return o.host.Registry(), nil
+	}
+	flags := *o.app
+	flags.flags.Root = root
+	cfg, err := flags.load()
+	if err != nil {
+		return nil, err
+	}
+	opened, err := host.Open(cfg, o.app.logger(cfg.Level()))
+	if err != nil {
+		return nil, err
+	}
+	o.host = opened
+	return opened.Registry(), nil
+}
+
+func (o *opener) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.host == nil {
+		return nil
+	}
+	return o.host.Close()
+}
