@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -54,4 +55,12 @@ func rawMode(mode fs.FileMode) uint32 {
 		raw |= syscall.S_ISVTX
 	}
 	return raw
+}
+
+func statFile(f *os.File) (stat, error) {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
+		return stat{}, err
+	}
+	return statOf(&st), nil
 }

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"runtime"
@@ -28,4 +29,18 @@ func syncDir(file *os.File) error {
 		return nil
 	}
 	return file.Sync()
+}
+
+func statFile(f *os.File) (stat, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return stat{}, err
+	}
+	return statOf(info), nil
+}
+
+// unsupported reports whether a rename or link failed because this system does
+// not have it, rather than because of the files.
+func unsupported(err error) bool {
+	return errors.Is(err, errOther) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
 }

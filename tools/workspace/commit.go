@@ -1,0 +1,377 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+// run carries out the steps of a transaction.
+type run struct {
+	w        *Workspace
+	steps    []*step
+	dirs     map[string]*dir // by real path
+	journal  *journal        // several steps
+	slot     *slot           // one step
+	degraded string
+	undoing  string
+}
+
+// commit carries out the steps. undoing names the undo copy that they use up,
+// for an undo; then what they replace is not kept.
+func (tx *Tx) commit(undoing string) (*Committed, error) {
+	r := &run{w: tx.w, steps: tx.steps, dirs: map[string]*dir{}, degraded: tx.held.degraded, undoing: undoing}
+	if err := r.record(); err != nil {
+		return nil, err
+	}
+	if err := r.perform(); err != nil {
+		return nil, r.back(err)
+	}
+	done := tx.planned()
+	if undoing == "" {
+		done.UndoID, done.Degraded = r.archive(tx)
+	} else {
+		r.discardOriginals()
+		r.removeEmpty(tx.rmdirs)
+		if err := tx.w.dropUndo(undoing); err != nil {
+			tx.w.log.Warn("workspace: a used undo copy could not be removed", "root", tx.w.Root(), "error", err)
+		}
+	}
+	r.forget()
+	return done, nil
+}
+
+// weight is how many steps count against "one file": directories made for the
+// one file do not.
+func (r *run) weight() (steps, mkdirs int) {
+	for _, s := range r.steps {
+		if s.Kind == kindMkdir {
+			mkdirs++
+		} else {
+			steps++
+		}
+	}
+	return steps, mkdirs
+}
+
+// record writes down what is about to happen: a flushed journal for several
+// steps, a slot for one, which is atomic by itself.
+func (r *run) record() error {
+	steps, mkdirs := r.weight()
+	single := steps+mkdirs == 1 && r.undoing == ""
+	if r.degraded != "" {
+		if r.undoing != "" || steps > 1 || steps == 0 && mkdirs > 1 || r.deletesTree() {
+			return unavailable(r.degraded)
+		}
+		return nil
+	}
+	var err error
+	if single {
+		if r.slot, err = r.w.store.slot(&r.steps[0].op); err != nil {
+			r.degrade(err)
+		}
+		return nil
+	}
+	for _, s := range r.steps {
+		if s.Kind == kindPut && s.source == nil {
+			s.New.SHA256 = hashOf(s.data)
+		}
+	}
+	if r.journal, err = r.w.store.journal(r.journalRecord()); err != nil {
+		r.degrade(err)
+		if steps != 1 || r.undoing != "" {
+			return unavailable(r.degraded)
+		}
+	}
+	return nil
+}
+
+func (r *run) journalRecord() journalRecord {
+	record := journalRecord{Undo: raw(r.undoing)}
+	for _, s := range r.steps {
+		record.Ops = append(record.Ops, &s.op)
+	}
+	return record
+}
+
+func (r *run) deletesTree() bool {
+	return slices.ContainsFunc(r.steps, func(s *step) bool { return s.Kind == kindDelete && s.Old.Dir })
+}
+
+func (r *run) degrade(err error) {
+	r.degraded = "the state directory cannot be used: " + err.Error()
+	r.w.store.failed()
+	r.w.log.Warn("workspace: going on without durable state", "root", r.w.Root(), "error", err)
+}
+
+// perform makes directories, then writes and flushes all new content, then
+// renames, then flushes the directories and commits.
+func (r *run) perform() error {
+	for _, s := range r.steps {
+		if err := r.open(s.node); err != nil {
+			return err
+		}
+		if s.Kind == kindMkdir {
+			if err := r.mkdir(s); err != nil {
+				return err
+			}
+		}
+		if s.to != nil {
+			if err := r.open(s.to); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range r.steps {
+		if s.Kind == kindPut {
+			if err := r.fill(s); err != nil {
+				return err
+			}
+		}
+	}
+	if r.journal != nil && slices.ContainsFunc(r.steps, func(s *step) bool { return s.source != nil }) {
+		// Copies are known by their inodes alone, and only now.
+		if err := r.journal.write(r.journalRecord()); err != nil {
+			return unavailable(err.Error())
+		}
+	}
+	for _, s := range r.steps {
+		if err := r.apply(s); err != nil {
+			return err
+		}
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	if r.journal != nil {
+		if err := r.journal.commit(); err != nil {
+			return tools.Errorf(tools.CodeIO, "the journal could not be closed, so everything was taken back: %w", err)
+		}
+	}
+	return nil
+}
+
+// open makes sure of the node's directory: opened now if the transaction made
+// it, and still where the path says otherwise. A directory that somebody moved
+// away, perhaps out of the root, is not written to.
+func (r *run) open(n *node) error {
+	real := n.dirReal()
+	if r.dirs[real] != nil {
+		return nil
+	}
+	existing := real
+	for range n.missing {
+		existing = path.Dir(existing)
+	}
+	if !r.w.leadsTo(existing, n.parent) {
+		return tools.Errorf(tools.CodeFileChanged, "the directory %s was moved or replaced in the meantime", existing).
+			WithDetails(Changed{Path: n.real})
+	}
+	if len(n.missing) == 0 {
+		r.dirs[real] = n.parent
+		return nil
+	}
+	at := n.parent
+	for i, name := range n.missing {
+		next, err := at.list(name)
+		if i > 0 {
+			at.close()
+		}
+		if err != nil {
+			return pathError(real, err)
+		}
+		at = next
+	}
+	n.opened = at
+	r.dirs[real] = at
+	return nil
+}
+
+// leadsTo reports whether a real path still leads to an open directory.
+func (w *Workspace) leadsTo(real string, d *dir) bool {
+	now, err := w.openReal(real)
+	if err != nil {
+		return false
+	}
+	defer now.close()
+	a, errA := now.self()
+	b, errB := d.self()
+	return errA == nil && errB == nil && a.ino == b.ino && a.dev == b.dev
+}
+
+func (r *run) dir(real raw) *dir { return r.dirs[string(real)] }
+
+func (r *run) mkdir(s *step) error {
+	err := r.dir(s.Dir).mkdir(string(s.Name), 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		// Somebody was faster. A directory is a directory, and not ours to take back.
+		if st, statErr := r.dir(s.Dir).stat(string(s.Name)); statErr == nil && st.mode.IsDir() {
+			return nil
+		}
+	}
+	if err != nil {
+		return pathError(s.node.real, err)
+	}
+	s.done = true
+	return nil
+}
+
+// fill makes the temporary file with the new content, flushed to the disk.
+func (r *run) fill(s *step) error {
+	d, temp := r.dir(s.Dir), string(s.Temp)
+	var err error
+	if s.source != nil {
+		err = s.source.put(d, temp)
+	} else {
+		err = r.write(s, d, temp)
+	}
+	if err != nil {
+		return pathError(s.node.real, err)
+	}
+	st, err := d.stat(temp)
+	if err != nil {
+		return pathError(s.node.real, err)
+	}
+	s.New.Ino, s.New.Size, s.New.MTime, s.New.Dir = st.ino, st.size, st.mtime, st.mode.IsDir()
+	if r.slot != nil {
+		// Which file is ours: only for telling a stranger's from it after a crash.
+		_ = r.slot.write(&s.op)
+	}
+	return nil
+}
+
+func (r *run) write(s *step, d *dir, temp string) error {
+	perm := uint32(0o666)
+	if s.like != nil {
+		perm = 0o600
+	}
+	file, err := d.create(temp, perm)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if s.New.SHA256 != "" {
+		return r.fillFile(s, d, file)
+	}
+	sum := make(chan string, 1)
+	go func() { sum <- hashOf(s.data) }() // while the disk is busy; waited for below
+	err = r.fillFile(s, d, file)
+	s.New.SHA256 = <-sum
+	return err
+}
+
+func (r *run) fillFile(s *step, d *dir, file *os.File) error {
+	if err := d.seam.before("write", file.Name()); err != nil {
+		return err
+	}
+	if _, err := file.Write(s.data); err != nil {
+		return err
+	}
+	if s.like != nil {
+		st, err := s.like.parent.stat(s.like.name)
+		if err != nil {
+			return err
+		}
+		original, err := s.like.parent.open(s.like.name)
+		if err == nil {
+			defer original.Close()
+		} else if !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+		if err := copyAttrs(original, file, &st); err != nil {
+			return err
+		}
+	}
+	if err := d.seam.before("fsync", file.Name()); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+func (s *source) put(d *dir, temp string) error {
+	if err := s.replica.make(s.dir, s.name, d, temp); err != nil {
+		return err
+	}
+	if s.attrs == nil {
+		return nil
+	}
+	file, err := d.open(temp)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := s.attrs.apply(file); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// flush makes the renames durable.
+func (r *run) flush() error {
+	for real, d := range r.dirs {
+		if err := d.sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+			return pathError(real, err)
+		}
+	}
+	return nil
+}
+
+// back takes everything back after a failure, and returns the failure.
+func (r *run) back(failure error) error {
+	var left error
+	for _, s := range slices.Backward(r.steps) {
+		if !s.done {
+			left = errors.Join(left, r.sweep(s))
+			continue
+		}
+		if err := r.w.rollback(&s.op, r.dirs); err != nil {
+			left = errors.Join(left, err)
+		}
+	}
+	if left == nil {
+		left = r.flush()
+	}
+	if left == nil {
+		r.forget()
+		return failure
+	}
+	r.w.log.Error("workspace: a failed change could not be taken back in full", "root", r.w.Root(), "error", left)
+	if r.journal != nil {
+		r.journal.leave()
+	}
+	return tools.Errorf(tools.AsError(failure).Code, "%s; taking it back failed too (%v) and is tried again when the workspace is opened",
+		tools.AsError(failure).Message, left)
+}
+
+// sweep removes the temporary file of a step that was not taken.
+func (r *run) sweep(s *step) error {
+	d := r.dir(s.Dir)
+	if s.Kind != kindPut || d == nil {
+		return nil
+	}
+	return removeTree(d, string(s.Temp))
+}
+
+// forget drops the record of the steps.
+func (r *run) forget() {
+	if r.journal != nil {
+		r.journal.drop()
+	}
+	r.slot.release()
+	r.slot = nil
+}
+
+// removeEmpty removes directories that an undone transaction had made, the
+// last first. One that somebody uses by now stays.
+func (r *run) removeEmpty(nodes []*node) {
+	for _, n := range nodes {
+		if n.parent.rmdir(n.name) == nil {
+			_ = n.parent.sync()
+		}
+	}
+}
