@@ -144,3 +144,21 @@ func goImports(source []byte) []string {
 	}
 	return out
 }
+
+// serverVersion shortens a version that is a whole build description: gopls
+// answers with JSON that holds its module's version.
+func serverVersion(version string) string {
+	var build struct {
+		Main struct {
+			Version string `json:"Version"`
+		} `json:"Main"`
+		Version string `json:"Version"`
+	}
+	if strings.HasPrefix(version, "{") && decodeJSON([]byte(version), &build) == nil {
+		if build.Main.Version != "" {
+			return oneLine(build.Main.Version, 100)
+		}
+		return oneLine(build.Version, 100)
+	}
+	return oneLine(version, 100)
+}

@@ -1,0 +1,244 @@
+package langintel
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/prism-ls/prism-ls/diagnostics"
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/workspace"
+)
+
+// DiagnosticsQuery asks for the problems in a file, or with an empty Path in all
+// files that are open at a server or have had problems.
+type DiagnosticsQuery struct {
+	Path     string
+	Severity diagnostics.Severity // the mildest to show; 0: all
+}
+
+// Diagnostics returns the problems that the servers see in the files as they are
+// now. No problems with status complete means that there are none.
+func (c *Client) Diagnostics(ctx context.Context, q DiagnosticsQuery) (*DiagnosticsResult, error) {
+	if err := c.watch.sweep(ctx); err != nil {
+		return nil, tools.AsError(err)
+	}
+	if q.Severity < 0 || q.Severity > diagnostics.Hint {
+		return nil, tools.Errorf(tools.CodeToolInput, "severity is %d, must be 1 (error) to 4 (hint), or 0 for all", q.Severity)
+	}
+	collector, err := newCollector(c)
+	if err != nil {
+		return nil, err
+	}
+	if q.Path != "" {
+		t, err := c.openTarget(ctx, q.Path)
+		if err != nil {
+			answer, err := c.soften(ctx, "", err)
+			return &DiagnosticsResult{Answer: answer, Snapshot: collector.snapshot()}, err
+		}
+		defer t.release()
+		err = collector.collect(ctx, t.session, []string{t.doc.path})
+		return collector.result(q.Severity), err
+	}
+	for _, v := range c.sessions() {
+		paths := append(v.docs.paths(), v.problem.nonEmpty()...)
+		slices.Sort(paths)
+		if err := collector.collect(ctx, v, slices.Compact(paths)); err != nil {
+			return nil, err
+		}
+	}
+	return collector.result(q.Severity), nil
+}
+
+// collector builds a snapshot from what servers say about files.
+type collector struct {
+	client  *Client
+	builder *diagnostics.Builder
+	answer  Answer
+	files   map[string]*file
+}
+
+func newCollector(c *Client) (*collector, error) {
+	builder, err := diagnostics.NewBuilder(&diagnostics.Limits{PerFile: int(c.opts.MaxDiagnostics)})
+	if err != nil {
+		return nil, tools.Errorf(tools.CodeToolInput, "%w", err)
+	}
+	return &collector{client: c, builder: builder, answer: Answer{Status: Complete}, files: map[string]*file{}}, nil
+}
+
+func (k *collector) snapshot() *diagnostics.Snapshot { return k.builder.Snapshot() }
+
+// collect asks one server about files; those that are gone are looked at too:
+// they have no problems.
+func (k *collector) collect(ctx context.Context, v *session, paths []string) error {
+	producer := diagnostics.Producer{
+		ID: v.spec.Name, Tool: v.spec.Name, Version: serverVersion(v.info.Version), ConfigDigest: v.digest(),
+		Status: diagnostics.StatusOK, Scope: diagnostics.Scope{Paths: paths},
+	}
+	k.answer.Server = v.spec.Name
+	for _, path := range paths {
+		doc, err := v.subject(ctx, path)
+		if errors.Is(err, tools.CodeNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		found, err := v.check(ctx, doc)
+		if err != nil {
+			if found.Answer, err = k.client.soften(ctx, v.spec.Name, err); err != nil {
+				return err
+			}
+		}
+		k.take(v, doc, found, &producer)
+	}
+	k.builder.Producer(producer)
+	return nil
+}
+
+// subject is the document to ask about: opened, unless the server reads the disk
+// for itself.
+func (v *session) subject(ctx context.Context, path string) (document, error) {
+	p, err := v.client.work.Resolve(path)
+	if err != nil {
+		return document{}, err
+	}
+	_, pulls := v.pullOptions()
+	if !v.spec.ReadsDisk || !pulls {
+		return v.docs.sync(ctx, p)
+	}
+	if _, open := v.docs.version(p.Real); open {
+		return v.docs.sync(ctx, p)
+	}
+	f, _, err := v.client.files.get(ctx, p)
+	return document{path: p.Real, uri: v.uriOf(p.Real), file: f}, err
+}
+
+// take adds what was found in one file.
+func (k *collector) take(v *session, doc document, found checked, producer *diagnostics.Producer) {
+	k.files[doc.path] = doc.file
+	producer.Dropped += found.dropped
+	if found.Status != Complete {
+		k.answer.Status, k.answer.Reason = found.Status, doc.path+": "+found.Reason
+		producer.Status = diagnostics.StatusPartial
+		if found.Status == TimedOut {
+			producer.Status = diagnostics.StatusTimeout
+		}
+	} else if k.answer.Barrier == "" {
+		k.answer.Barrier = found.Barrier
+	}
+	if found.dropped > 0 && k.answer.Status == Complete {
+		k.answer.Status, k.answer.Reason = Partial, fmt.Sprintf("%s: %d problems more than the limit", doc.path, found.dropped)
+	}
+	for i := range found.items {
+		k.builder.Add(v.diagnostic(doc, &found.items[i]))
+	}
+}
+
+// diagnostic converts one item against the text that it is about.
+func (v *session) diagnostic(doc document, item *lspDiagnostic) diagnostics.Diagnostic {
+	where, _ := v.wire.span(doc.file.text, item.Range, false)
+	out := diagnostics.Diagnostic{
+		Producer: v.spec.Name, Source: printable(item.Source, 200), Code: printable(item.code(), 200),
+		Severity: diagnostics.Severity(item.Severity), Message: printable(item.Message, 4<<10),
+		Path: doc.path, Range: bothColumns(doc.file.text, where),
+	}
+	for _, tag := range item.Tags {
+		out.Tags = append(out.Tags, diagnostics.Tag(tag))
+	}
+	for _, related := range item.Related {
+		if path, ok := v.client.relative(pathOf(related.Location.URI)); ok {
+			r := diagnostics.Related{Path: path, Message: printable(related.Message, 1<<10)}
+			r.Range.Start = diagnostics.Position{Line: int(related.Location.Range.Start.Line), UTF16: -1, Byte: 0}
+			r.Range.End = r.Range.Start
+			out.Related = append(out.Related, r)
+		}
+	}
+	return out
+}
+
+func bothColumns(t *text, s span) diagnostics.Range {
+	one := func(p point) diagnostics.Position {
+		return diagnostics.Position{Line: p.line, Byte: p.byte, UTF16: utf16Units.column(t.line(p.line), p.byte)}
+	}
+	return diagnostics.Range{Start: one(s.start), End: one(s.end)}
+}
+
+// result makes the answer of a query.
+func (k *collector) result(mildest diagnostics.Severity) *DiagnosticsResult {
+	out := &DiagnosticsResult{Answer: k.answer, Snapshot: k.snapshot()}
+	for _, d := range out.Snapshot.Diagnostics {
+		if mildest != 0 && d.Severity > mildest {
+			continue
+		}
+		out.Problems = append(out.Problems, k.problem(d))
+	}
+	return out
+}
+
+func (k *collector) problem(d diagnostics.Diagnostic) Problem {
+	out := Problem{
+		Path: d.Path, Line: d.Range.Start.Line + 1, EndLine: d.Range.End.Line + 1,
+		Column: d.Range.Start.UTF16 + 1, EndColumn: d.Range.End.UTF16 + 1,
+		Severity: d.Severity.String(), Source: d.Source, Code: d.Code, Message: d.Message,
+	}
+	if f := k.files[d.Path]; f != nil {
+		out.Column = f.text.characters(point{d.Range.Start.Line, d.Range.Start.Byte})
+		out.EndColumn = f.text.characters(point{d.Range.End.Line, d.Range.End.Byte})
+	}
+	return out
+}
+
+// digest identifies the configuration that a server's diagnostics depend on.
+func (v *session) digest() string {
+	sum := sha256.Sum256(append([]byte(v.run.path+"\x00"), v.spec.Settings...))
+	return hex.EncodeToString(sum[:8])
+}
+
+// nonEmpty returns the files whose last publish had problems.
+func (p *problems) nonEmpty() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []string
+	for path, pub := range p.byPath {
+		if len(pub.items) > 0 {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// state returns what an open document's server knows of it.
+func (d *documents) state(path string) (version int32, sha string, open bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if doc := d.open[path]; doc != nil {
+		return doc.version, doc.file.sha, true
+	}
+	return 0, "", false
+}
+
+// contents gives a delta the text of both sides.
+type contents struct {
+	base, head map[string][]byte
+	client     *Client
+}
+
+// Content implements diagnostics.Contents.
+func (c contents) Content(side diagnostics.Side, path string) ([]byte, bool) {
+	texts := c.head
+	if side == diagnostics.Base {
+		texts = c.base
+	}
+	if data, ok := texts[path]; ok {
+		return data, data != nil
+	}
+	f, _, err := c.client.files.get(context.Background(), workspace.Path{Rel: path, Real: path})
+	if err != nil {
+		return nil, false
+	}
+	return f.text.data, true
+}

@@ -1,0 +1,52 @@
+package langintel
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prism-ls/prism-ls/diagnostics"
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/workspace"
+)
+
+// rollbackTime bounds taking a change back, which also happens when the caller
+// has gone.
+const rollbackTime = 30 * time.Second
+
+// reject takes a written plan back when it introduced errors, or when nobody can
+// say that it did not.
+func (p *plan) reject(ctx context.Context, result *RenameResult, done *workspace.Committed) error {
+	var why string
+	var details any
+	switch delta := result.Delta; {
+	case delta == nil:
+		why = "whether it introduces errors is not known: " + result.DeltaOf.Reason
+	case delta.Counts.IntroducedErrors > 0:
+		first := delta.Introduced[0]
+		why = fmt.Sprintf("it introduces %d errors, the first in %s:%d: %s", delta.Counts.IntroducedErrors, first.Path, first.Range.Start.Line+1, oneLine(first.Message, 300))
+		details = delta
+	case unattributed(delta) > 0 || result.DeltaOf.Status == TimedOut || result.DeltaOf.Status == Stale:
+		why = "whether it introduces errors is not known: " + result.DeltaOf.Reason
+		details = delta
+	default:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+	defer cancel()
+	if err := p.rollback(ctx, done); err != nil {
+		return tools.Errorf(tools.CodeLSPWorkspace, "the rename should have been taken back (%s) and could not be: %w; undo id %q", why, err, done.UndoID).WithDetails(details)
+	}
+	return tools.Errorf(tools.CodeLSPWorkspace, "the rename was taken back: %s", why).WithDetails(details)
+}
+
+// unattributed counts errors of the head that may or may not be new.
+func unattributed(delta *diagnostics.Delta) int {
+	n := 0
+	for _, u := range delta.Unknown {
+		if u.Side == diagnostics.Head && u.Severity == diagnostics.Error {
+			n++
+		}
+	}
+	return n
+}
