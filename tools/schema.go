@@ -14,14 +14,18 @@ import (
 // schema of a field of such a type lists them.
 type Enum interface{ Values() []string }
 
+// Shaped is implemented by types whose schema cannot be derived, such as those
+// that contain themselves.
+type Shaped interface{ JSONSchema() *jsonschema.Schema }
+
 // schemaFor derives the JSON Schema of T. Field names come from json tags,
 // descriptions from jsonschema tags; `check:"nonempty"` asks for at least one
 // character or element, and limits name the fields that have bounds.
 func schemaFor[T any](limits []Limit) (*jsonschema.Schema, error) {
 	root := reflect.TypeFor[T]()
-	enums := map[reflect.Type]*jsonschema.Schema{}
-	collectEnums(root, enums, map[reflect.Type]bool{})
-	schema, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: enums})
+	given := map[reflect.Type]*jsonschema.Schema{}
+	collectGiven(root, given, map[reflect.Type]bool{})
+	schema, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: given})
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", root, err)
 	}
@@ -35,11 +39,16 @@ func schemaFor[T any](limits []Limit) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-func collectEnums(t reflect.Type, into map[reflect.Type]*jsonschema.Schema, seen map[reflect.Type]bool) {
+// collectGiven finds the types that say themselves what their schema is.
+func collectGiven(t reflect.Type, into map[reflect.Type]*jsonschema.Schema, seen map[reflect.Type]bool) {
 	if seen[t] {
 		return
 	}
 	seen[t] = true
+	if shaped, ok := reflect.Zero(t).Interface().(Shaped); ok {
+		into[t] = shaped.JSONSchema()
+		return
+	}
 	if enum, ok := reflect.Zero(t).Interface().(Enum); ok && t.Kind() == reflect.String {
 		schema := &jsonschema.Schema{Type: "string"}
 		for _, value := range enum.Values() {
@@ -50,10 +59,10 @@ func collectEnums(t reflect.Type, into map[reflect.Type]*jsonschema.Schema, seen
 	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		collectEnums(t.Elem(), into, seen)
+		collectGiven(t.Elem(), into, seen)
 	case reflect.Struct:
 		for i := range t.NumField() {
-			collectEnums(t.Field(i).Type, into, seen)
+			collectGiven(t.Field(i).Type, into, seen)
 		}
 	}
 }

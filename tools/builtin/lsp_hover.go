@@ -1,0 +1,35 @@
+package builtin
+
+import (
+	"context"
+
+	"github.com/prism-ls/prism-ls/langintel"
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+type lspHoverInput struct{ lspPlace }
+
+// LSPHover is the metadata of `lsp_hover`.
+type LSPHover struct {
+	LSPAnswer
+	Text      string `json:"text"`
+	Signature string `json:"signature,omitempty"`
+}
+
+func newLSPHover(client *langintel.Client) (*tools.Tool, error) {
+	spec := lspSpec("lsp_hover", "Hover", "A symbol's signature and documentation.")
+	spec.Kind = tools.KindRead
+	spec.Limits = []tools.Limit{lspLine, lspColumn}
+	return tools.New(spec, nil, func(ctx context.Context, _ *tools.Call, in lspHoverInput) (*tools.Outcome[LSPHover], error) {
+		found, err := client.Hover(ctx, in.place())
+		if err != nil {
+			return nil, err
+		}
+		metadata := LSPHover{lspAnswer(found.Answer), found.Text, found.Signature}
+		text := found.Text
+		if text == "" {
+			text = "(no matches)"
+		}
+		return tools.Answer(metadata.caveat()+text, metadata), nil
+	})
+}
