@@ -69,6 +69,9 @@ func (t *table) divide(b box, depth int) {
 		t.leaf(b)
 		return
 	}
+	if len(anchors) == 0 && !t.share(b) {
+		return
+	}
 	for _, width := range []int{4, 24} {
 		if len(anchors) > 0 {
 			break
@@ -88,6 +91,22 @@ func (t *table) divide(b box, depth int) {
 		from.old, from.new = a.old+a.n, a.new+a.n
 	}
 	t.match(from, depth+1)
+}
+
+// share reports whether the two sides of a box have any line in common.
+func (t *table) share(b box) bool {
+	for i := b.old; i < b.oldEnd; i++ {
+		t.newAt[t.old.class[i]] = absent
+	}
+	for i := b.new; i < b.newEnd; i++ {
+		t.newAt[t.new.class[i]] = repeated
+	}
+	for i := b.old; i < b.oldEnd; i++ {
+		if t.newAt[t.old.class[i]] != absent {
+			return true
+		}
+	}
+	return false
 }
 
 // lineAnchors returns the longest increasing chain of lines that are unique on

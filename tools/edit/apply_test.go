@@ -246,7 +246,11 @@ func TestNormalisedSets(t *testing.T) {
 func TestNormalisedMap(t *testing.T) {
 	alphabet := []rune("ab \t\n\n“’–…\u0301\u00e9\u3000\ufeff\u2028\u1112\u1161\u11abﬃ中\u0327")
 	r := rand.New(rand.NewPCG(11, 12))
-	for range 20_000 {
+	rounds := 5000
+	if soak() {
+		rounds = 200_000
+	}
+	for range rounds {
 		var view []byte
 		for range r.IntN(20) {
 			view = utf8.AppendRune(view, alphabet[r.IntN(len(alphabet))])

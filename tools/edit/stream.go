@@ -15,6 +15,7 @@ import (
 type stream struct {
 	text   []byte
 	normal bool // apply N
+	size   int  // of the part of the window that is searched at a time
 
 	at   int // text[:at] has been read
 	lf   int // the first \n at or after at
@@ -34,7 +35,7 @@ type breakpoint struct {
 }
 
 func newStream(text []byte, normal bool) *stream {
-	return &stream{text: text, normal: normal, lf: -1, breaks: []breakpoint{{}}}
+	return &stream{text: text, normal: normal, size: windowSize, lf: -1, breaks: []breakpoint{{}}}
 }
 
 // normalise returns N of a text.
@@ -172,8 +173,7 @@ func (s *stream) end(at int) (int, bool) {
 	return int(s.breaks[i].in), true
 }
 
-// windowSize is how much of the output is searched at a time: small enough to
-// stay in a processor's cache.
+// windowSize is small enough for a window to stay in a processor's cache.
 const windowSize = 256 << 10
 
 // needle is something to find in the output of a stream, at most limit times.
@@ -193,7 +193,7 @@ func (s *stream) find(needles []needle) [][]extent {
 		longest = max(longest, len(n.text))
 	}
 	for more := longest > 0; more; s.slide(longest - 1) {
-		more = s.fill(longest + windowSize)
+		more = s.fill(longest + s.size)
 		f := newFinder(s.window)
 		for i, needle := range needles {
 			size := len(needle.text)

@@ -23,8 +23,6 @@ func (s *side) offset(i int) int {
 	return int(s.starts[i])
 }
 
-func (s *side) line(i int) []byte { return s.text[s.offset(i):s.offset(i+1)] }
-
 // table holds both sides with their lines sorted into classes.
 type table struct {
 	old, new side
