@@ -49,16 +49,13 @@ func (w *Workspace) rollback(o *op, dirs map[string]*dir) error {
 		return w.rollbackMove(o, d, dirs[string(o.ToDir)])
 	case kindMkdir:
 		err := d.rmdir(string(o.Name))
-		if errors.Is(err, fs.ErrNotExist) || tools.AsError(err).Code == tools.CodeNotEmpty || isExist(err) {
+		if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || tools.AsError(err).Code == tools.CodeNotEmpty {
 			return nil // never made, or in use by somebody else
 		}
 		return err
 	}
 	return nil
 }
-
-// isExist is how some systems say that a directory is not empty (rmdir(2)).
-func isExist(err error) bool { return errors.Is(err, fs.ErrExist) }
 
 // lookup is dir.stat with "nothing there" as nil.
 func lookup(d *dir, name raw) (*stat, error) {
