@@ -15,7 +15,7 @@ func confine(s *spec) error {
 	if err := dropPrivileges(); err != nil {
 		return fmt.Errorf("giving up privileges: %w", err)
 	}
-	if err := restrictWrites(s.writeRoots); err != nil {
+	if err := restrict(s); err != nil {
 		return fmt.Errorf("confining writes: %w", err)
 	}
 	if s.network {
@@ -85,11 +85,15 @@ const (
 // rulesets returns what to ask the kernel for, the strictest first. Older
 // kernels refuse what they do not know; the probe tells what then holds.
 // None may be without truncation: content could be destroyed anywhere.
-func rulesets() []unix.LandlockRulesetAttr {
+func rulesets(network bool) []unix.LandlockRulesetAttr {
 	full := unix.LandlockRulesetAttr{
 		Handled_access_fs:  writeTreeRights | deviceNodeRights,
 		Handled_access_net: unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP,
 		Scoped:             unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET,
+	}
+	if network {
+		full.Handled_access_net = 0
+		full.Scoped = unix.LANDLOCK_SCOPE_SIGNAL
 	}
 	unscoped := full
 	unscoped.Scoped = 0
@@ -105,13 +109,13 @@ func devices() []string {
 	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}
 }
 
-func restrictWrites(roots []string) error {
-	ruleset, attr, err := createRuleset()
+func restrict(s *spec) error {
+	ruleset, attr, err := createRuleset(s.network)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(ruleset)
-	for _, root := range roots {
+	for _, root := range s.writeRoots {
 		if err := allowWrites(ruleset, root, attr.Handled_access_fs&writeTreeRights); err != nil {
 			return fmt.Errorf("write root %q: %w", root, err)
 		}
@@ -133,13 +137,13 @@ const (
 	sizeScoped = 24
 )
 
-func createRuleset() (fd int, attr unix.LandlockRulesetAttr, err error) {
-	for _, attr = range rulesets() {
-		size := sizeScoped
+func createRuleset(network bool) (fd int, attr unix.LandlockRulesetAttr, err error) {
+	for _, attr = range rulesets(network) {
+		size := sizeFS
 		switch {
-		case attr.Handled_access_net == 0:
-			size = sizeFS
-		case attr.Scoped == 0:
+		case attr.Scoped != 0:
+			size = sizeScoped
+		case attr.Handled_access_net != 0:
 			size = sizeNet
 		}
 		result, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), uintptr(size), 0)

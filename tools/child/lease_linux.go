@@ -13,24 +13,7 @@ import (
 // run is the lease's goroutine: it hears of the process's end and of its
 // tree's, and of the reaper's own.
 func (l *lease) run() {
-	l.serve(func(m *message) {
-		l.mu.Lock()
-		process := l.process
-		if m.kind == kindEmpty {
-			l.process = nil
-		}
-		l.mu.Unlock()
-		if process == nil {
-			return
-		}
-		switch m.kind {
-		case kindExited:
-			process.setEnd(m.fields.exit(), nil)
-		case kindEmpty:
-			close(process.empty)
-			l.owner.takeBack(l)
-		}
-	})
+	l.serve(l.hear)
 	l.mu.Lock()
 	process := l.process
 	l.process = nil
@@ -39,6 +22,31 @@ func (l *lease) run() {
 	if process != nil {
 		process.setEnd(Exit{}, ErrLost)
 		close(process.lost)
+	}
+}
+
+func (l *lease) hear(m *message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	process := l.process
+	if process == nil {
+		return
+	}
+	empty := m.kind == kindEmpty
+	if m.kind == kindExited {
+		exit := m.fields.exit()
+		empty = m.fields.bool()
+		if empty {
+			// Before the end is known, so that Release right after it asks nobody.
+			close(process.empty)
+		}
+		process.setEnd(exit, m.fields.err)
+	} else if empty {
+		close(process.empty)
+	}
+	if empty {
+		l.process = nil
+		l.owner.takeBack(l)
 	}
 }
 
@@ -134,7 +142,7 @@ func (o *Owner) takeBack(l *lease) {
 	if _, known := o.leases[l]; !known {
 		return
 	}
-	if o.closed || len(o.idle) >= max(o.options.Spares, keepIdle) {
+	if o.closed || l.guardian != o.guardian || len(o.idle) >= max(o.options.Spares, keepIdle) {
 		l.file.Close()
 		return
 	}

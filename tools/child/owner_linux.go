@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -236,6 +237,12 @@ func (o *Owner) serveGuardian(g *keeper) {
 	if o.guardian == g {
 		o.guardian = nil
 	}
+	o.idle = slices.DeleteFunc(o.idle, func(l *lease) bool {
+		if l.guardian == g {
+			l.file.Close() // it is ending, too
+		}
+		return l.guardian == g
+	})
 	unexpected := !o.closed
 	o.mu.Unlock()
 	if unexpected {

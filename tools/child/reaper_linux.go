@@ -185,33 +185,45 @@ func (r *reaper) wait() {
 }
 
 // reapChildren reaps what has ended, and tells the owner of the main program's
-// end and of the tree's.
+// end and of the tree's, which mostly are one.
 func (r *reaper) reapChildren() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var end *Exit
 	for {
 		var status unix.WaitStatus
 		var usage unix.Rusage
 		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, &usage)
-		switch {
-		case errors.Is(err, unix.EINTR):
+		if errors.Is(err, unix.EINTR) {
 			continue
-		case errors.Is(err, unix.ECHILD):
-			if r.job != nil && r.job.reaped {
-				r.job = nil
-				r.send(newPacket(kindEmpty, 0))
-			}
-			return
-		case err != nil || pid == 0:
+		}
+		if err != nil || pid == 0 {
+			r.announce(end, errors.Is(err, unix.ECHILD))
 			return
 		}
 		notify(r.changed)
 		if r.job != nil && pid == r.job.pid && !r.job.reaped {
 			r.job.reaped = true
-			packet := newPacket(kindExited, 0)
-			packet.exit(exitStatus(status, &usage))
-			r.send(packet)
+			exit := exitStatus(status, &usage)
+			end = &exit
 		}
+	}
+}
+
+// announce needs mu.
+func (r *reaper) announce(end *Exit, childless bool) {
+	empty := childless && r.job != nil && r.job.reaped
+	if empty {
+		r.job = nil
+	}
+	switch {
+	case end != nil:
+		packet := newPacket(kindExited, 0)
+		packet.exit(*end)
+		packet.bool(empty)
+		r.send(packet)
+	case empty:
+		r.send(newPacket(kindEmpty, 0))
 	}
 }
 

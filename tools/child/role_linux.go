@@ -69,7 +69,7 @@ func helperArgs(helper []string, role string) []string {
 // helperEnv is the whole environment of guardian and reapers: little memory,
 // no threads to spare, and a collector that hardly ever has to run.
 func helperEnv() []string {
-	return []string{"GOMAXPROCS=2", "GOGC=off", "GOMEMLIMIT=24MiB", "GODEBUG=asyncpreemptoff=1"}
+	return []string{"GOMAXPROCS=2", "GOGC=off", "GOMEMLIMIT=24MiB", "GODEBUG=asyncpreemptoff=1,containermaxprocs=0,updatemaxprocs=0"}
 }
 
 // settle makes this process what a helper is.

@@ -36,8 +36,8 @@ const (
 	// From a reaper.
 	kindStarted
 	kindFailed
-	kindExited // the program itself has ended
-	kindEmpty  // nothing is left of its tree: the reaper is free
+	kindExited // the program itself has ended, and perhaps its tree
+	kindEmpty  // nothing is left of the tree: the reaper is free
 
 	kindBoxed kind = 0x80
 )
