@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (r *run) archive(tx *Tx) (id, degraded string) {
 // keep makes the undo directory. Nothing of it is flushed: after a power cut
 // it may be gone or incomplete, which an undo notices by the digests.
 func (r *run) keep(tx *Tx, total int64) (id string, err error) {
-	if err := r.w.store.open(); err != nil {
+	if err := cmp.Or(r.w.store.open(), r.w.store.seam.before("keep", "undo")); err != nil {
 		return "", err
 	}
 	id = fmt.Sprintf("%016x-%s", time.Now().UnixNano(), randomHex(4))
@@ -112,6 +113,9 @@ func (r *run) keep(tx *Tx, total int64) (id string, err error) {
 	}
 	data, err := json.Marshal(record)
 	if err != nil {
+		return "", err
+	}
+	if err := r.w.store.seam.before("keep", recordName); err != nil {
 		return "", err
 	}
 	return id, os.WriteFile(filepath.Join(where, recordName), data, 0o600)
@@ -167,6 +171,7 @@ func (r *run) discardOriginals() {
 			continue
 		}
 		if err := removeTree(d, name); err != nil {
+			r.dirty = true
 			r.w.log.Error("workspace: a temporary file could not be removed", "root", r.w.Root(), "path", path.Join(string(s.Dir), name), "error", err)
 		}
 	}

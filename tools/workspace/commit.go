@@ -20,6 +20,7 @@ type run struct {
 	slot     *slot           // one step
 	degraded string
 	undoing  string
+	dirty    bool // an original could not be removed: keep the record for the next opening
 }
 
 // commit carries out the steps. undoing names the undo copy that they use up,
@@ -357,8 +358,14 @@ func (r *run) sweep(s *step) error {
 	return removeTree(d, string(s.Temp))
 }
 
-// forget drops the record of the steps.
+// forget drops the record of the steps, unless something it names is left.
 func (r *run) forget() {
+	if r.dirty {
+		if r.journal != nil {
+			r.journal.leave()
+		}
+		return
+	}
 	if r.journal != nil {
 		r.journal.drop()
 	}

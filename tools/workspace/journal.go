@@ -19,6 +19,7 @@ import (
 type journal struct {
 	file *os.File
 	path string // without the ending
+	seam *seam
 }
 
 const (
@@ -39,7 +40,7 @@ func (s *store) journal(record journalRecord) (*journal, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	j := &journal{path: filepath.Join(s.journals(), randomHex(8))}
+	j := &journal{path: filepath.Join(s.journals(), randomHex(8)), seam: s.seam}
 	var err error
 	if j.file, err = createLocked(j.path + endNew); err != nil {
 		return nil, err
@@ -61,6 +62,9 @@ func (s *store) journal(record journalRecord) (*journal, error) {
 func (j *journal) write(record journalRecord) error {
 	data, err := json.Marshal(record)
 	if err != nil {
+		return err
+	}
+	if err := j.seam.before("journal", j.path); err != nil {
 		return err
 	}
 	if _, err := j.file.Write(append(data, '\n')); err != nil {
@@ -87,6 +91,9 @@ func readJournal(file *os.File) (*journalRecord, error) {
 
 // rename changes the ending and flushes the directory.
 func (j *journal) rename(from, to string) error {
+	if err := j.seam.before("journal", j.path+to); err != nil {
+		return err
+	}
 	if err := os.Rename(j.path+from, j.path+to); err != nil {
 		return err
 	}

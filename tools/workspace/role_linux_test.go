@@ -5,7 +5,11 @@ import "fmt"
 // playRole is what the test binary does when a test starts it again; see again.
 func playRole(role string) {
 	roles := map[string]func(){
-		"hostile": hostileRole,
+		"hostile":     hostileRole,
+		"rewrite":     rewriteRole,
+		"generations": generationsRole,
+		"crash":       crashRole,
+		"editors":     editorsRole,
 	}
 	run, ok := roles[role]
 	if !ok {

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -26,6 +27,7 @@ import (
 // It opens at the first change, and again at the next one after a failure.
 type store struct {
 	base, path, root string
+	seam             *seam
 
 	mu      sync.Mutex
 	locks   *pathLocks // nil: not open
@@ -135,7 +137,7 @@ func (s *store) lock(ctx context.Context, key uint64) (release func(), err error
 func (s *store) slot(o *op) (*slot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.openLocked(); err != nil {
+	if err := cmp.Or(s.openLocked(), s.seam.before("slot", string(o.Name))); err != nil {
 		return nil, err
 	}
 	if s.slots != nil && s.slots.idle() && !linked(s.slots.file, s.slots.file.Name()) {

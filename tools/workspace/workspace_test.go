@@ -13,7 +13,6 @@ import (
 	"github.com/prism-ls/prism-ls/tools"
 )
 
-
 const roleVariable = "PRISM_WORKSPACE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
