@@ -20,19 +20,16 @@ const (
 	exitUsage  = 2
 )
 
-// usageError is wrong use of the command line itself.
-type usageError struct{ *tools.Error }
-
-func (e usageError) Unwrap() error { return e.Error }
-
+// wrongUse is an error about the command line itself.
 func wrongUse(format string, args ...any) error {
-	return usageError{tools.Errorf(tools.CodeToolInput, format, args...)}
+	return tools.Errorf(tools.CodeToolInput, format, args...)
 }
 
-// told is an error that has been shown already and only sets the exit status.
-type told struct{ *tools.Error }
+// told is a failure that has been shown already and only sets the exit status.
+type told struct{ failure *tools.Error }
 
-func (e told) Unwrap() error { return e.Error }
+func (e told) Error() string { return e.failure.Error() }
+func (e told) Unwrap() error { return e.failure }
 
 // run runs one command line and returns the exit status.
 func run(args []string, in io.Reader, out, stderr io.Writer) int {
@@ -44,9 +41,6 @@ func run(args []string, in io.Reader, out, stderr io.Writer) int {
 		return exitDone
 	}
 	failure := tools.AsError(err)
-	if failure.Code == tools.CodeInternal && errors.As(err, new(*tools.Error)) == false {
-		failure = tools.Errorf(tools.CodeToolInput, "%w", err) // cobra's own complaints are about arguments
-	}
 	if _, shown := errors.AsType[told](err); !shown {
 		if wantsObject(args) {
 			_ = writeObject(out, &tools.Result{Err: failure, Content: []tools.Block{}, Metadata: json.RawMessage("{}")})

@@ -15,7 +15,8 @@ type Settings struct {
 	ReadOnly        bool              `toml:"read_only" who:"narrow" doc:"Hide every tool that can change anything. A workspace may turn it on."`
 	Toolsets        []string          `toml:"toolsets" who:"narrow" doc:"The groups of tools on offer; empty means the default groups. A workspace may leave some out."`
 	ExcludeTools    []string          `toml:"exclude_tools" who:"narrow" doc:"Tools that are not on offer, by name. A workspace adds to the user's list."`
-	Sandbox         string            `toml:"sandbox" who:"narrow" doc:"How commands are confined: require (or do not run), prefer (where it works), or off. A workspace may choose a stricter one."`
+	Sandbox         string            `toml:"sandbox" who:"narrow" doc:"How commands are confined: require (or do not run), prefer (where it works), or off; empty means off under the profile trusted and prefer under the others. A workspace may choose a stricter one."`
+	SandboxNetwork  bool              `toml:"sandbox_network" who:"user" doc:"Leave confined commands the network. The profile guarded then asks before each command."`
 	Rules           []policy.Rule     `toml:"rules" who:"narrow" doc:"Exceptions to the profile; the strictest that matches counts. A workspace adds rules that ask or forbid."`
 	AllowUnattended []string          `toml:"allow_unattended" who:"user" doc:"Operations that need no approval under the profile unattended."`
 	Approvals       Approvals         `toml:"approvals"`
@@ -59,7 +60,6 @@ type Log struct {
 func Defaults() Settings {
 	return Settings{
 		Profile:   string(policy.Guarded),
-		Sandbox:   "prefer",
 		Approvals: Approvals{Scope: string(tools.ApproveOnce), TimeoutSeconds: tools.ApprovalTime.Default / 1000},
 		Undo:      Undo{Transactions: 100, Bytes: 256 << 20},
 		Log:       Log{Level: "warn"},
@@ -92,6 +92,17 @@ type Config struct {
 	// Trusted: a person trusts this workspace to run code of its own.
 	Trusted bool
 	System  System
+}
+
+// SandboxMode is how commands are confined under the profile in force.
+func (s *Settings) SandboxMode() string {
+	switch {
+	case s.Sandbox != "":
+		return s.Sandbox
+	case s.Profile == string(policy.Trusted):
+		return "off"
+	}
+	return "prefer"
 }
 
 // ApprovalTimeout is how long a person is waited for.

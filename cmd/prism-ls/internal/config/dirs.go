@@ -25,6 +25,15 @@ func (c *Config) ConsentsDir() string { return filepath.Join(c.StateDir, consent
 // TrustDir holds the records of trusted workspaces.
 func (c *Config) TrustDir() string { return filepath.Join(c.StateDir, trustDir) }
 
+// OutputDir holds the whole output of commands whose output was truncated.
+func (c *Config) OutputDir() string { return filepath.Join(c.StateDir, "output") }
+
+// CacheDir is what confined commands of this root have for caches.
+func (c *Config) CacheDir() string {
+	sum := sha256.Sum256([]byte(c.Root))
+	return filepath.Join(c.StateDir, "cache", hex.EncodeToString(sum[:8]))
+}
+
 // maxSocketPath keeps a socket's path below what sockaddr_un takes (unix(7):
 // 108 bytes on Linux, 104 elsewhere).
 const maxSocketPath = 100

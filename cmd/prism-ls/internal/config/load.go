@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/child"
 	"github.com/prism-ls/prism-ls/tools/policy"
 )
 
@@ -175,7 +176,7 @@ func (c *Config) check() error {
 		key, value string
 		values     []string
 	}{
-		{"sandbox", c.Sandbox, sandboxes},
+		{"sandbox", c.SandboxMode(), sandboxes},
 		{"approvals.scope", c.Approvals.Scope, scopes},
 		{"log.level", c.Log.Level, levels},
 	} {
@@ -195,6 +196,9 @@ func (c *Config) check() error {
 		if !filepath.IsAbs(root) {
 			return tools.Errorf(tools.CodeToolInput, "read_roots has %q, must be absolute paths", root)
 		}
+	}
+	if refused := child.Refused(c.Environment); len(refused) > 0 {
+		return tools.Errorf(tools.CodeToolInput, "environment has %q, which no program may be given", refused)
 	}
 	return c.checkRules()
 }

@@ -50,6 +50,7 @@ func (c *Config) narrow(said *Settings, meta toml.MetaData) error {
 }
 
 func (c *Config) narrowProfile(said *Settings, meta toml.MetaData) error {
+	mode := c.SandboxMode()
 	if meta.IsDefined("profile") && said.Profile != c.Profile {
 		profile, err := policy.ParseProfile(said.Profile)
 		switch {
@@ -63,9 +64,9 @@ func (c *Config) narrowProfile(said *Settings, meta toml.MetaData) error {
 		c.Profile = said.Profile
 	}
 	if meta.IsDefined("sandbox") {
-		given, current := slices.Index(sandboxes, said.Sandbox), slices.Index(sandboxes, c.Sandbox)
+		given, current := slices.Index(sandboxes, said.Sandbox), slices.Index(sandboxes, mode)
 		if given < 0 || given > current {
-			return fmt.Errorf("sandbox %q is not stricter than %q", said.Sandbox, c.Sandbox)
+			return fmt.Errorf("sandbox %q is not stricter than %q", said.Sandbox, mode)
 		}
 		c.Sandbox = said.Sandbox
 	}

@@ -12,12 +12,15 @@ type System struct {
 	Environ []string
 	Home    string
 	// Path is the list of directories that programs are looked for in.
-	Path       string
+	Path string
+	// Shell is the user's login shell.
+	Shell      string
 	ConfigHome string
 	StateHome  string
 	// RuntimeHome is $XDG_RUNTIME_DIR, or "".
 	RuntimeHome string
 	WorkDir     string
+	TempDir     string
 }
 
 // ReadSystem reads the environment. Directories of the XDG base directory
@@ -33,8 +36,8 @@ func ReadSystem() System {
 		state = filepath.Join(home, ".local", "state")
 	}
 	return System{
-		Environ: os.Environ(), Home: home, Path: os.Getenv("PATH"), WorkDir: workDir,
-		ConfigHome: config, StateHome: state, RuntimeHome: xdg("XDG_RUNTIME_DIR"),
+		Environ: os.Environ(), Home: home, Path: os.Getenv("PATH"), Shell: os.Getenv("SHELL"), WorkDir: workDir,
+		ConfigHome: config, StateHome: state, RuntimeHome: xdg("XDG_RUNTIME_DIR"), TempDir: os.TempDir(),
 	}
 }
 

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/child"
+	"github.com/prism-ls/prism-ls/tools/git"
+)
+
+// finding is one thing that was looked at.
+type finding struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// Needed: without it prism-ls cannot do its work here.
+	Needed bool   `json:"needed"`
+	Detail string `json:"detail"`
+	// Fix is what a person can do.
+	Fix string `json:"fix,omitempty"`
+}
+
+// probeTime bounds everything that is tried out.
+const probeTime = 20 * time.Second
+
+func (a *app) doctorCommand() *cobra.Command {
+	var object bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what works here, what is missing, and how to mend it",
+		Args:  exactArgs(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+			defer stop()
+			ctx, cancel := context.WithTimeout(ctx, probeTime)
+			defer cancel()
+			findings := a.examine(ctx)
+			if object {
+				if err := json.NewEncoder(a.out).Encode(map[string][]finding{"findings": findings}); err != nil {
+					return err
+				}
+			} else {
+				a.showFindings(findings)
+			}
+			for _, f := range findings {
+				if f.Needed && !f.OK {
+					return told{tools.Errorf(tools.CodeStateUnavailable, "%s: %s", f.Name, f.Detail)}
+				}
+			}
+			return nil
+		},
+	}
+	a.placeFlags(cmd)
+	cmd.Flags().BoolVar(&object, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (a *app) showFindings(findings []finding) {
+	for _, f := range findings {
+		mark := "ok     "
+		switch {
+		case !f.OK && f.Needed:
+			mark = "MISSING"
+		case !f.OK:
+			mark = "without"
+		}
+		fmt.Fprintf(a.out, "%s  %-14s %s\n", mark, f.Name, f.Detail)
+		if f.Fix != "" && !f.OK {
+			fmt.Fprintf(a.out, "         %-14s → %s\n", "", f.Fix)
+		}
+	}
+}
+
+func (a *app) examine(ctx context.Context) []finding {
+	findings := []finding{{Name: "prism-ls", OK: true, Detail: version()}}
+	cfg, err := a.load()
+	if err != nil {
+		return append(findings, finding{"configuration", false, true, tools.AsError(err).Message, "mend the file that it names"})
+	}
+	owner := child.NewOwner(nil)
+	defer owner.Close()
+	return append(findings,
+		finding{Name: "workspace", OK: true, Detail: fmt.Sprintf("%s, profile %s", cfg.Root, cfg.Profile)},
+		examineTrust(cfg),
+		examineState(cfg),
+		examineGit(ctx, cfg, owner),
+		examineSandbox(ctx, owner),
+		examineGo(cfg),
+	)
+}
+
+func examineTrust(cfg *config.Config) finding {
+	f := finding{Name: "trust", OK: cfg.Trusted, Detail: "you trust this workspace to run code of its own"}
+	if !f.OK {
+		f.Detail, f.Fix = "this workspace's own programs and settings are not used", "prism-ls trust"
+	}
+	return f
+}
+
+func examineState(cfg *config.Config) finding {
+	f := finding{Name: "state", Detail: cfg.StateDir, Fix: "name a directory that can be written with --state-dir DIR"}
+	if cfg.StateDir == "" {
+		f.Detail = "there is no home directory to keep state in: no undo, no consents, no audit log"
+		return f
+	}
+	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
+		f.Detail = err.Error()
+		return f
+	}
+	probe, err := os.CreateTemp(cfg.StateDir, "doctor-*")
+	if err != nil {
+		f.Detail = err.Error()
+		return f
+	}
+	f.OK = true
+	if err := probe.Close(); err != nil {
+		f.OK, f.Detail = false, err.Error()
+	}
+	if err := os.Remove(probe.Name()); err != nil {
+		f.OK, f.Detail = false, err.Error()
+	}
+	return f
+}
+
+func examineGit(ctx context.Context, cfg *config.Config, owner *child.Owner) finding {
+	f := finding{Name: "git", Fix: "install git 2.35 or later outside of the workspace, on PATH"}
+	path := cfg.Git.Path
+	if path == "" {
+		found, err := git.Find(cfg.System.Path, cfg.Root)
+		if err != nil {
+			f.Detail = tools.AsError(err).Message
+			return f
+		}
+		path = found
+	}
+	out, err := git.New(owner, &git.Options{Path: path, Env: child.Environment(cfg.System.Environ, nil)}).Run(ctx, cfg.Root, []string{"version"}, nil)
+	if err != nil {
+		f.Detail = tools.AsError(err).Message
+		return f
+	}
+	f.OK, f.Detail = true, fmt.Sprintf("%s (%s)", oneLine(string(out.Stdout)), path)
+	return f
+}
+
+func examineSandbox(ctx context.Context, owner *child.Owner) finding {
+	f := finding{Name: "sandbox", Fix: "a Linux kernel with Landlock (5.13 or later, lsm=landlock); without it the profile guarded asks before every command"}
+	can, err := owner.Probe(ctx)
+	if err != nil {
+		f.Detail = tools.AsError(err).Message
+		return f
+	}
+	f.OK = can.FilesystemIsolated && can.NetworkIsolated
+	f.Detail = fmt.Sprintf("file system isolated: %t, network isolated: %t", can.FilesystemIsolated, can.NetworkIsolated)
+	return f
+}
+
+func examineGo(cfg *config.Config) finding {
+	f := finding{Name: "go", Fix: "install Go from https://go.dev/dl/ for Go's language server"}
+	path, err := child.LookPath("go", []string{"PATH=" + cfg.System.Path})
+	if err != nil {
+		f.Detail = "there is no go on PATH"
+		return f
+	}
+	f.OK, f.Detail = true, filepath.Clean(path)+" ("+runtime.GOOS+"/"+runtime.GOARCH+")"
+	return f
+}

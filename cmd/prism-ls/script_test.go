@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/prism-ls/prism-ls/tools/child"
+)
+
+func TestMain(m *testing.M) {
+	child.Main()
+	testscript.Main(m, map[string]func(){"prism-ls": main})
+}
+
+// TestScripts runs the program as a person or a script would, one file a
+// subject.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			for name, dir := range map[string]string{"HOME": "home", "XDG_STATE_HOME": "state", "XDG_CONFIG_HOME": "config", "XDG_RUNTIME_DIR": "run"} {
+				path := filepath.Join(env.WorkDir, ".outside", dir)
+				if err := os.MkdirAll(path, 0o700); err != nil {
+					return err
+				}
+				env.Setenv(name, path)
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
+	})
+}
+
+// status N CMD… runs a command that must end with that exit status.
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if failure := (*exec.ExitError)(nil); errors.As(err, &failure) {
+		got = failure.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
