@@ -31,6 +31,9 @@ type Options struct {
 	// SafeDirectories are work trees, as absolute paths, that git accepts
 	// although another user owns them (git-config(1), safe.directory).
 	SafeDirectories []string
+	// Observe, when set, is told what each process was and used, also by calls
+	// at the same time.
+	Observe func(args []string, exit child.Exit)
 }
 
 // Runner runs git. It holds no state and is safe for concurrent use.
@@ -139,6 +142,9 @@ func (r *Runner) run(ctx context.Context, dir string, args []string, opts *RunOp
 	result, err := r.owner.Run(limited, command, child.RunOptions{Stdin: opts.Stdin, MaxOutput: maxOutput, Grace: 200 * time.Millisecond})
 	if err != nil {
 		return nil, ended(ctx, limited, args, err)
+	}
+	if r.options.Observe != nil {
+		r.options.Observe(args, result.Exit)
 	}
 	return output(result, args, opts, maxOutput)
 }

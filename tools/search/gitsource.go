@@ -3,49 +3,13 @@ package search
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
-	"sync"
+	"strings"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/git"
 )
-
-// workTrees remembers which directories with a .git are work trees, so that
-// git is asked once a directory and not once a call.
-type workTrees struct {
-	mu    sync.Mutex
-	known map[string]bool
-}
-
-// covers reports whether dir lies in a git work tree, and that tree's top.
-// Where git does not accept a repository (it belongs to another user, its
-// configuration is damaged) there are no ignore rules to follow.
-func (t *workTrees) covers(ctx context.Context, runner *git.Runner, dir string) (top string, ok bool, err error) {
-	holder, found := git.Holder(dir)
-	if !found {
-		return "", false, nil
-	}
-	t.mu.Lock()
-	accepted, known := t.known[holder]
-	t.mu.Unlock()
-	if known {
-		return holder, accepted, nil
-	}
-	_, accepted, err = runner.WorkTree(ctx, holder)
-	switch {
-	case ctx.Err() != nil:
-		return "", false, err
-	case err != nil:
-		return "", false, nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.known == nil {
-		t.known = map[string]bool{}
-	}
-	t.known[holder] = accepted
-	return holder, accepted, nil
-}
 
 // gitSource is what git says about the files below a call's start; the zero
 // value says nothing, and then every file counts.
@@ -54,26 +18,67 @@ type gitSource struct {
 	dir     string
 	// inner: dir lies below the top of the work tree, and so may itself be ignored.
 	inner bool
+	// adopted are directories that git named in its second answer. tracked is
+	// shared with other calls and stays as it is.
+	adopted map[*entry]namedDir
 }
 
-// source asks git for the tracked files below start, where git is to be asked.
+// source finds out which files below start are tracked, where git is to be
+// asked.
 func (s *scope) source(start *dir) (*gitSource, error) {
 	if s.options.Git == nil || s.rules.includeIgnored || s.start.ReadOnly() {
 		return &gitSource{}, nil
 	}
 	dir := s.workspace.Abs(s.start)
-	top, ok, err := s.trees.covers(s.ctx, s.options.Git, dir)
+	tree, ok, err := s.trees.covering(s.ctx, s.options.Git, dir)
 	if err != nil {
 		return nil, s.capped(err)
 	}
 	if !ok {
 		return &gitSource{}, nil
 	}
-	out, err := s.lsFiles(dir, "--cached")
+	base := tree.top
+	if root := s.workspace.Root(); within(base, root) {
+		base = root
+	}
+	tracked, err := s.tracked(tree, base)
 	if err != nil {
 		return nil, s.capped(err)
 	}
-	return &gitSource{tracked: parseNames(out), dir: dir, inner: dir != top}, nil
+	below, err := filepath.Rel(base, dir)
+	if err != nil {
+		return nil, tools.AsError(err)
+	}
+	if below == "." {
+		below = ""
+	}
+	if tracked = tracked.at(filepath.ToSlash(below)); tracked == nil {
+		tracked = &names{}
+	}
+	return &gitSource{tracked: tracked, dir: dir, inner: dir != tree.top}, nil
+}
+
+// tracked returns the tracked files below base. They are those in the index,
+// and git replaces the index file whenever it changes it: as long as it is the
+// same file, the answer is the one of the last time.
+func (s *scope) tracked(tree *workTree, base string) (*names, error) {
+	index := identify(tree.index)
+	if known := tree.known(base, index); known != nil {
+		return known, nil
+	}
+	out, err := s.lsFiles(base, "--cached")
+	if err != nil {
+		return nil, err
+	}
+	list := parseNames(out)
+	tree.keep(base, index, list)
+	return list, nil
+}
+
+// within reports whether the path lies in dir or is it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // capped turns git's end by the call's own time cap into what the caller can act on.
@@ -114,10 +119,12 @@ func (g *gitSource) decide(s *scope, start *dir, w *walk, asked []place) ([]task
 		start.names, start.entries, start.ready = nil, nil, false
 		return []task{{d: start}}, nil
 	}
+	g.adopted = map[*entry]namedDir{}
+	w.adopted = g.adopted
 	var dirs []*dir
 	shown := map[*entry]bool{}
 	for _, p := range asked {
-		if p.settle(others.at(p.d.prefix[len(start.prefix):])) {
+		if g.settle(p, others.at(p.d.prefix[len(start.prefix):])) {
 			shown[p.e] = true
 		}
 		if len(dirs) == 0 || dirs[len(dirs)-1] != p.d {
@@ -132,13 +139,13 @@ func (g *gitSource) decide(s *scope, start *dir, w *walk, asked []place) ([]task
 }
 
 // settle gives an undecided entry its fate and reports whether it is visible.
-func (p place) settle(named *names) bool {
+func (g *gitSource) settle(p place, named *names) bool {
 	p.e.fate = ignored
 	if named.hasFile(p.e.name) {
 		p.e.fate = visible
 	}
 	if below, ok := named.dir(p.e.name); ok && p.e.kind == kindDir {
-		p.d.names.put(below)
+		g.adopted[p.e] = below
 		p.e.fate = visible
 	}
 	return p.e.fate == visible

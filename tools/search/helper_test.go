@@ -66,13 +66,16 @@ func openGit(t testing.TB, root string, opts *Options) *Searcher {
 	return open(t, root, opts)
 }
 
-func runner(t testing.TB) *git.Runner {
+func runner(t testing.TB) *git.Runner { return observed(t, nil) }
+
+// observed makes a runner that tells about each process.
+func observed(t testing.TB, observe func([]string, child.Exit)) *git.Runner {
 	t.Helper()
 	path, err := git.Find(os.Getenv("PATH"))
 	must(t, err)
 	owner := child.NewOwner(nil)
 	t.Cleanup(func() { must(t, owner.Close()) })
-	return git.New(owner, &git.Options{Path: path, Env: child.Environment(os.Environ(), nil)})
+	return git.New(owner, &git.Options{Path: path, Env: child.Environment(os.Environ(), nil), Observe: observe})
 }
 
 // gitIn runs plain git for setting a test up.

@@ -118,14 +118,6 @@ func (n *names) setComplete() {
 	}
 }
 
-// put adds a directory, in its place.
-func (n *names) put(d namedDir) {
-	at, found := slices.BinarySearchFunc(n.dirs, d.name, func(d namedDir, name string) int { return cmp.Compare(d.name, name) })
-	if !found {
-		n.dirs = slices.Insert(n.dirs, at, d)
-	}
-}
-
 // at returns the directory that a slash-separated path leads to.
 func (n *names) at(prefix string) *names {
 	for part := range strings.SplitSeq(strings.TrimSuffix(prefix, "/"), "/") {

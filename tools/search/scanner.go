@@ -59,10 +59,7 @@ func (w *worker) readFile(d *dir, e *entry, maxBytes int64) ([]byte, skip) {
 	if size > maxBytes {
 		return nil, skipOversize
 	}
-	if need := int(size) + 1; cap(w.buf) < need || cap(w.buf) > keptBuffer {
-		w.buf = make([]byte, max(need, firstRead))
-	}
-	buf := w.buf[:cap(w.buf)]
+	buf := w.buffer(int(size) + 1)
 	n, reason := 0, skipNone
 	for n <= int(size) {
 		limit := len(buf)
@@ -85,6 +82,17 @@ func (w *worker) readFile(d *dir, e *entry, maxBytes int64) ([]byte, skip) {
 		}
 	}
 	return buf[:n], reason
+}
+
+// buffer returns the worker's own, or for a large file one that is not kept.
+func (w *worker) buffer(need int) []byte {
+	if need > keptBuffer {
+		return make([]byte, need)
+	}
+	if len(w.buf) < need {
+		w.buf = make([]byte, max(2*need, firstRead))
+	}
+	return w.buf
 }
 
 func isBinary(head []byte) bool {

@@ -29,6 +29,8 @@ type walk struct {
 	maxNames int // of one directory
 	// search works on one visible file; nil when only names are wanted.
 	search func(w *worker, d *dir, e *entry)
+	// adopted are directories without tracked files that git named nevertheless.
+	adopted map[*entry]namedDir
 
 	quit atomic.Bool // workers stop at the next file
 
@@ -203,7 +205,7 @@ func (w *walk) tasks(d *dir, want func(*entry) bool) []task {
 		switch e.kind {
 		case kindDir:
 			if d.depth < w.maxDepth {
-				e.child = d.enter(e)
+				e.child = w.enter(d, e)
 				list = append(list, task{d: e.child})
 			}
 		case kindFile:
@@ -222,9 +224,13 @@ func (w *walk) tasks(d *dir, want func(*entry) bool) []task {
 	return list
 }
 
-func (d *dir) enter(e *entry) *dir {
+func (w *walk) enter(d *dir, e *entry) *dir {
 	child := &dir{parent: d, name: e.name, prefix: d.prefix + e.name + "/", depth: d.depth + 1, fd: -1}
-	if named, ok := d.names.dir(e.name); ok && !named.nested {
+	named, ok := d.names.dir(e.name)
+	if !ok {
+		named, ok = w.adopted[e]
+	}
+	if ok && !named.nested {
 		child.names = named.names
 	}
 	return child

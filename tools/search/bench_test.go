@@ -1,0 +1,140 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"os/exec"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools/child"
+)
+
+// BenchmarkAgainstRipgrep measures this package beside ripgrep, turn by turn,
+// on the same tree with the same number of threads. It needs
+//
+//	PRISM_BENCH_RG    ripgrep's path
+//	PRISM_BENCH_TREE  a git work tree, at least 10 000 files for the goals
+//	PRISM_BENCH_TEXT  what to search for (default "retryable")
+//
+// and reports, from the quickest turn of each, wall and processor time as a
+// multiple of ripgrep's. git's processor time counts as ours.
+func BenchmarkAgainstRipgrep(b *testing.B) {
+	rg, root := os.Getenv("PRISM_BENCH_RG"), os.Getenv("PRISM_BENCH_TREE")
+	if rg == "" || root == "" {
+		b.Skip("set PRISM_BENCH_RG to ripgrep's path and PRISM_BENCH_TREE to a git work tree to measure")
+	}
+	text := cmp.Or(os.Getenv("PRISM_BENCH_TEXT"), "retryable")
+	limits := Limits{Entries: 100_000, Files: 100_000, ScanBytes: 1 << 30}
+	native := open(b, root, &Options{Limits: limits})
+	var ofGit atomic.Int64
+	aware := open(b, root, &Options{Limits: limits, Git: observed(b, func(_ []string, exit child.Exit) {
+		ofGit.Add(int64(exit.User + exit.System))
+	})})
+	threads := "-j" + string(rune('0'+native.options.Threads))
+	none, all := int64(0), int64(10_000)
+
+	for _, c := range []struct {
+		name string
+		ours func(*Searcher) error
+		args []string
+	}{
+		{"fold", searching(b, Query{Query: text, Context: &none, MaxMatches: &all}), []string{threads, "-i", "-F", "-n", "--column", text}},
+		{"case", searching(b, Query{Query: text, CaseSensitive: true, Context: &none, MaxMatches: &all}), []string{threads, "-F", "-n", "--column", text}},
+		{"first-1000", searching(b, Query{Query: "error", Context: &none}), []string{"--sort", "path", "-i", "-F", "-n", "--column", "error"}},
+		{"list", listing100000(b), []string{threads, "--files"}},
+	} {
+		for name, searcher := range map[string]*Searcher{"native": native, "git": aware} {
+			b.Run(c.name+"/"+name, func(b *testing.B) { compare(b, func() error { return c.ours(searcher) }, &ofGit, rg, root, c.args) })
+		}
+	}
+}
+
+func searching(b *testing.B, q Query) func(*Searcher) error {
+	return func(s *Searcher) error {
+		r, err := s.Search(b.Context(), q)
+		if err == nil && len(r.Text()) == 0 {
+			b.Fatal("no text")
+		}
+		return err
+	}
+}
+
+func listing100000(b *testing.B) func(*Searcher) error {
+	return func(s *Searcher) error {
+		results := int64(10_000)
+		for offset := int64(0); ; offset += results {
+			r, err := s.Glob(b.Context(), GlobQuery{Pattern: "**", Offset: &offset, MaxResults: &results})
+			if err != nil || r.NextOffset == nil {
+				return err
+			}
+			break
+		}
+		return nil
+	}
+}
+
+type cost struct{ wall, processor time.Duration }
+
+func compare(b *testing.B, ours func() error, ofGit *atomic.Int64, rg, root string, args []string) {
+	var we, they []cost
+	for b.Loop() {
+		ofGit.Store(0)
+		c := measure(b, ours)
+		c.processor += time.Duration(ofGit.Load())
+		we = append(we, c)
+		they = append(they, measure(b, func() error { return ripgrep(rg, root, args) }))
+	}
+	wall := func(c cost) time.Duration { return c.wall }
+	processor := func(c cost) time.Duration { return c.processor }
+	b.ReportMetric(float64(least(we, wall))/float64(least(they, wall)), "wall/rg")
+	b.ReportMetric(float64(least(we, processor))/float64(least(they, processor)), "cpu/rg")
+	b.ReportMetric(float64(least(we, wall).Microseconds())/1e3, "wall-ms")
+	b.ReportMetric(float64(least(we, processor).Microseconds())/1e3, "cpu-ms")
+}
+
+func least(list []cost, of func(cost) time.Duration) time.Duration {
+	return of(slices.MinFunc(list, func(a, b cost) int { return cmp.Compare(of(a), of(b)) }))
+}
+
+func measure(b *testing.B, work func() error) cost {
+	before, begin := processorTime(b), time.Now()
+	if err := work(); err != nil {
+		b.Fatal(err)
+	}
+	return cost{time.Since(begin), processorTime(b) - before}
+}
+
+// ripgrep runs it and sorts what it printed; first-1000 stops reading there.
+func ripgrep(rg, root string, args []string) error {
+	command := exec.Command(rg, append([]string{"--no-config"}, args...)...)
+	command.Dir = root
+	if slices.Contains(args, "--sort") {
+		command = exec.Command("sh", "-c", `"$0" "$@" | head -n 1000`, rg)
+		command.Args = append(command.Args, append([]string{"--no-config"}, args...)...)
+		command.Dir = root
+		_, err := command.Output()
+		return err
+	}
+	out, err := command.Output()
+	if err != nil {
+		return err
+	}
+	lines := bytes.SplitAfter(out, []byte{'\n'})
+	slices.SortFunc(lines, bytes.Compare)
+	return nil
+}
+
+func processorTime(b *testing.B) time.Duration {
+	total := time.Duration(0)
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var usage syscall.Rusage
+		must(b, syscall.Getrusage(who, &usage))
+		total += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	}
+	return total
+}
