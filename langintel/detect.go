@@ -16,13 +16,17 @@ type launch struct {
 	path string
 	args []string
 	env  []string
-	from string // where it was found, for status: path, installed
+	from string // where it was found, for status: configured, path, installed
 }
 
 // detect finds a server's program: in PATH, provided that it does not lie inside
 // the root, else in the server directory, where it is installed if need be.
 func (c *Client) detect(ctx context.Context, spec *Spec) (launch, error) {
 	out := launch{args: spec.Args, env: c.serverEnvironment(spec)}
+	if filepath.IsAbs(spec.Program) && !c.inside(spec.Program) {
+		out.path, out.from = spec.Program, "configured"
+		return out, nil
+	}
 	if path, ok := c.lookPath(spec.Program); ok {
 		out.path, out.from = path, "path"
 		return out, nil

@@ -21,7 +21,8 @@ type Spec struct {
 	// that holds one gets a server of its own; else one server has the workspace.
 	Roots   []string
 	PerRoot bool
-	// Program is looked for in PATH, then installed by Install; Args follow it.
+	// Program is looked for in PATH, then installed by Install; Args follow it. An
+	// absolute path outside the workspace is taken as it is.
 	Program string
 	Args    []string
 	Install *Install
