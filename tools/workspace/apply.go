@@ -166,7 +166,7 @@ func (r *run) replaceKept(s *step) error {
 func (r *run) replaceMoved(s *step) error {
 	d, name := r.dir(s.Dir), string(s.Name)
 	if r.journal == nil {
-		r.degraded = "this file system can neither exchange names nor link files, so the original was not kept"
+		r.unkept("this file system can neither exchange names nor link files, so the original was not kept")
 		return d.rename(string(s.Temp), d, name, renameReplace)
 	}
 	s.done = true
@@ -178,6 +178,9 @@ func (r *run) replaceMoved(s *step) error {
 	}
 	return renameNew(d, string(s.Temp), d, name)
 }
+
+// unkept notes that the step is final: there is nothing to go back to.
+func (r *run) unkept(why string) { r.degraded, r.final = why, true }
 
 func (r *run) remove(s *step) error {
 	d, name, tomb := r.dir(s.Dir), string(s.Name), string(s.Tomb)
@@ -244,7 +247,7 @@ func (r *run) moveOver(s *step) error {
 			return err
 		}
 	} else {
-		r.degraded = "this file system cannot link files, so what the move replaced was not kept"
+		r.unkept("this file system cannot link files, so what the move replaced was not kept")
 	}
 	return from.rename(string(s.Name), to, toName, renameReplace)
 }

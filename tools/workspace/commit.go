@@ -20,6 +20,8 @@ type run struct {
 	slot     *slot           // one step
 	degraded string
 	undoing  string
+	open     int  // temporary files waiting for their flush
+	final    bool // the one step cannot be taken back
 	dirty    bool // an original could not be removed: keep the record for the next opening
 }
 
@@ -114,7 +116,7 @@ func (r *run) degrade(err error) {
 // renames, then flushes the directories and commits.
 func (r *run) perform() error {
 	for _, s := range r.steps {
-		if err := r.open(s.node); err != nil {
+		if err := r.reach(s.node); err != nil {
 			return err
 		}
 		if s.Kind == kindMkdir {
@@ -123,17 +125,13 @@ func (r *run) perform() error {
 			}
 		}
 		if s.to != nil {
-			if err := r.open(s.to); err != nil {
+			if err := r.reach(s.to); err != nil {
 				return err
 			}
 		}
 	}
-	for _, s := range r.steps {
-		if s.Kind == kindPut {
-			if err := r.fill(s); err != nil {
-				return err
-			}
-		}
+	if err := r.fillAll(); err != nil {
+		return err
 	}
 	if r.journal != nil && slices.ContainsFunc(r.steps, func(s *step) bool { return s.source != nil }) {
 		// Copies are known by their inodes alone, and only now.
@@ -147,7 +145,10 @@ func (r *run) perform() error {
 		}
 	}
 	if err := r.flush(); err != nil {
-		return err
+		if !r.final {
+			return err
+		}
+		r.degraded += "; and the directory could not be flushed, so a power cut may bring it back: " + err.Error()
 	}
 	if r.journal != nil {
 		if err := r.journal.commit(); err != nil {
@@ -157,10 +158,10 @@ func (r *run) perform() error {
 	return nil
 }
 
-// open makes sure of the node's directory: opened now if the transaction made
+// reach makes sure of the node's directory: opened now if the transaction made
 // it, and still where the path says otherwise. A directory that somebody moved
 // away, perhaps out of the root, is not written to.
-func (r *run) open(n *node) error {
+func (r *run) reach(n *node) error {
 	real := n.dirReal()
 	if r.dirs[real] != nil {
 		return nil
@@ -222,7 +223,48 @@ func (r *run) mkdir(s *step) error {
 	return nil
 }
 
-// fill makes the temporary file with the new content, flushed to the disk.
+// fillAll makes all temporary files, then flushes them: by then the disk has
+// begun with the first, and the file system's own log is flushed once.
+func (r *run) fillAll() error {
+	for _, s := range r.steps {
+		if s.Kind == kindPut {
+			if err := r.fill(s); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range r.steps {
+		if s.file != nil {
+			err := r.dir(s.Dir).seam.before("fsync", s.file.Name())
+			if err == nil {
+				err = s.file.Sync()
+			}
+			if err != nil {
+				return pathError(s.node.real, err)
+			}
+		}
+		s.settle()
+	}
+	return nil
+}
+
+// settle waits for what write has begun: the hash, and the open file.
+func (s *step) settle() {
+	if s.sum != nil {
+		s.New.SHA256 = <-s.sum
+		s.sum = nil
+	}
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+}
+
+// keepOpen is how many temporary files stay open for their flush; of more, the
+// later ones are flushed one by one.
+const keepOpen = 64
+
+// fill makes the temporary file with the new content.
 func (r *run) fill(s *step) error {
 	d, temp := r.dir(s.Dir), string(s.Temp)
 	var err error
@@ -255,15 +297,17 @@ func (r *run) write(s *step, d *dir, temp string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	if s.New.SHA256 != "" {
-		return r.fillFile(s, d, file)
+	if r.open < keepOpen {
+		r.open++
+		s.file = file
+	} else {
+		defer file.Close()
 	}
-	sum := make(chan string, 1)
-	go func() { sum <- hashOf(s.data) }() // while the disk is busy; waited for below
-	err = r.fillFile(s, d, file)
-	s.New.SHA256 = <-sum
-	return err
+	if s.New.SHA256 == "" {
+		s.sum = make(chan string, 1)
+		go func() { s.sum <- hashOf(s.data) }() // while the disk is busy; settle waits for it
+	}
+	return r.fillFile(s, d, file)
 }
 
 func (r *run) fillFile(s *step, d *dir, file *os.File) error {
@@ -287,6 +331,9 @@ func (r *run) fillFile(s *step, d *dir, file *os.File) error {
 		if err := copyAttrs(original, file, &st); err != nil {
 			return err
 		}
+	}
+	if s.file != nil {
+		return nil // flushed with all the others
 	}
 	if err := d.seam.before("fsync", file.Name()); err != nil {
 		return err
@@ -326,6 +373,7 @@ func (r *run) flush() error {
 func (r *run) back(failure error) error {
 	var left error
 	for _, s := range slices.Backward(r.steps) {
+		s.settle()
 		if !s.done {
 			left = errors.Join(left, r.sweep(s))
 			continue

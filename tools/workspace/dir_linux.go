@@ -141,7 +141,7 @@ func (d *dir) readlink(name string) (string, error) {
 }
 
 func (d *dir) rename(name string, to *dir, toName string, mode renameMode) error {
-	if err := d.seam.before("rename", name); err != nil {
+	if err := d.seam.before(mode.String(), name); err != nil {
 		return err
 	}
 	if mode == renameReplace {

@@ -93,7 +93,7 @@ func (d *dir) self() (stat, error) { return d.stat(".") }
 func (d *dir) readlink(name string) (string, error) { return d.root.Readlink(d.join(name)) }
 
 func (d *dir) rename(name string, to *dir, toName string, mode renameMode) error {
-	if err := d.seam.before("rename", name); err != nil {
+	if err := d.seam.before(mode.String(), name); err != nil {
 		return err
 	}
 	if d.root != to.root || mode == renameExchange {

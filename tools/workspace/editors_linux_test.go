@@ -23,7 +23,7 @@ func editMany(w *Workspace, name string, writers, edits int) error {
 	for i := range writers {
 		group.Go(func() {
 			for j := range edits {
-				if errs[i] = appendLine(w, name, fmt.Sprintf("%d %d %d\n", os.Getpid(), i, j)); errs[i] != nil {
+				if errs[i] = appendLine(w, name, fmt.Sprintf("%d %p %d %d\n", os.Getpid(), w, i, j)); errs[i] != nil {
 					return
 				}
 			}

@@ -6,6 +6,17 @@ type seam struct {
 	at func(step, name string) error
 }
 
+// String names the mode as a step.
+func (m renameMode) String() string {
+	switch m {
+	case renameExchange:
+		return "exchange"
+	case renameNoReplace:
+		return "rename new"
+	}
+	return "rename"
+}
+
 func (s *seam) before(step, name string) error {
 	if s == nil || s.at == nil {
 		return nil

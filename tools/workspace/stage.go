@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -39,8 +40,10 @@ type step struct {
 	op
 	node, to *node
 	data     []byte
-	source   *source // what to put instead of data
-	like     *node   // whose attributes the new content takes; nil: a new file's
+	source   *source     // what to put instead of data
+	like     *node       // whose attributes the new content takes; nil: a new file's
+	file     *os.File    // the new content, before it is flushed
+	sum      chan string // its hash, when that is being computed
 	done     bool
 	bytes    int64 // size of the original, for the undo limit
 }

@@ -130,7 +130,7 @@ func TestFileChangedAtTheLastMoment(t *testing.T) {
 	path := f.file("a", "one")
 	struck := false
 	f.w.seam = &seam{at: func(step, name string) error {
-		if step == "rename" && !struck {
+		if step == "exchange" && !struck {
 			struck = true
 			must(t, os.WriteFile(path+".x", []byte("stranger"), 0o644))
 			must(t, os.Rename(path+".x", path))
