@@ -1,25 +1,44 @@
 package builtin
 
 import (
+	"context"
 	"strings"
 
 	"github.com/prism-ls/prism-ls/langintel"
 	"github.com/prism-ls/prism-ls/tools"
 )
 
-// Language makes the tools of language intelligence over one client.
-func Language(client *langintel.Client) ([]*tools.Tool, error) {
+// Language makes the tools of language intelligence over one client. What the
+// client's servers are doing, progress passes on to the calls in flight; it may
+// be nil.
+func Language(client *langintel.Client, progress *LSPProgress) ([]*tools.Tool, error) {
+	l := &language{client, progress}
 	var list []*tools.Tool
-	for _, make := range []func(*langintel.Client) (*tools.Tool, error){
-		newLSPSymbols, newLSPDefinition, newLSPReferences, newLSPHover, newLSPDiagnostics, newLSPRename, newLSPStatus,
+	for _, make := range []func() (*tools.Tool, error){
+		l.symbols, l.definition, l.references, l.hover, l.diagnostics, l.rename, l.status,
 	} {
-		tool, err := make(client)
+		tool, err := make()
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, tool)
 	}
 	return list, nil
+}
+
+// language is what the tools of this group have in common.
+type language struct {
+	client   *langintel.Client
+	progress *LSPProgress
+}
+
+// lspTool declares a tool during whose calls the progress of servers is passed
+// on.
+func lspTool[In, Out any](l *language, spec tools.Spec, run tools.RunFunc[In, Out]) (*tools.Tool, error) {
+	return tools.New(spec, nil, func(ctx context.Context, call *tools.Call, in In) (*tools.Outcome[Out], error) {
+		defer l.progress.follow(call)()
+		return run(ctx, call, in)
+	})
 }
 
 // lspPlace is where a question is asked.

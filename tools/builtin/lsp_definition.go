@@ -19,11 +19,11 @@ type lspDefinitionInput struct {
 	Kind definitionKind `json:"kind,omitempty"`
 }
 
-func newLSPDefinition(client *langintel.Client) (*tools.Tool, error) {
+func (l *language) definition() (*tools.Tool, error) {
 	spec := lspSpec("lsp_definition", "Go to definition", "Where a symbol is defined, declared, typed or implemented.")
 	spec.Limits = []tools.Limit{lspLine, lspColumn}
-	return tools.New(spec, nil, func(ctx context.Context, _ *tools.Call, in lspDefinitionInput) (*tools.Outcome[LSPLocations], error) {
-		found, err := client.Definition(ctx, langintel.DefinitionQuery{Place: in.place(), Kind: langintel.DefinitionKind(in.Kind)})
+	return lspTool(l, spec, func(ctx context.Context, _ *tools.Call, in lspDefinitionInput) (*tools.Outcome[LSPLocations], error) {
+		found, err := l.client.Definition(ctx, langintel.DefinitionQuery{Place: in.place(), Kind: langintel.DefinitionKind(in.Kind)})
 		if err != nil {
 			return nil, err
 		}

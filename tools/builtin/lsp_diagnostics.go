@@ -60,11 +60,11 @@ type LSPDiagnostics struct {
 	TruncatedBy string        `json:"truncatedBy,omitempty"`
 }
 
-func newLSPDiagnostics(client *langintel.Client) (*tools.Tool, error) {
+func (l *language) diagnostics() (*tools.Tool, error) {
 	spec := lspSpec("lsp_diagnostics", "Diagnostics", "Errors and warnings in a file, as it is now.")
 	spec.Kind = tools.KindRead
-	return tools.New(spec, nil, func(ctx context.Context, _ *tools.Call, in lspDiagnosticsInput) (*tools.Outcome[LSPDiagnostics], error) {
-		found, err := client.Diagnostics(ctx, langintel.DiagnosticsQuery{Path: in.Path, Severity: in.Severity.level()})
+	return lspTool(l, spec, func(ctx context.Context, _ *tools.Call, in lspDiagnosticsInput) (*tools.Outcome[LSPDiagnostics], error) {
+		found, err := l.client.Diagnostics(ctx, langintel.DiagnosticsQuery{Path: in.Path, Severity: in.Severity.level()})
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package builtin
 import (
 	"context"
 
-	"github.com/prism-ls/prism-ls/langintel"
 	"github.com/prism-ls/prism-ls/tools"
 )
 
@@ -16,12 +15,12 @@ type LSPHover struct {
 	Signature string `json:"signature,omitempty"`
 }
 
-func newLSPHover(client *langintel.Client) (*tools.Tool, error) {
+func (l *language) hover() (*tools.Tool, error) {
 	spec := lspSpec("lsp_hover", "Hover", "A symbol's signature and documentation.")
 	spec.Kind = tools.KindRead
 	spec.Limits = []tools.Limit{lspLine, lspColumn}
-	return tools.New(spec, nil, func(ctx context.Context, _ *tools.Call, in lspHoverInput) (*tools.Outcome[LSPHover], error) {
-		found, err := client.Hover(ctx, in.place())
+	return lspTool(l, spec, func(ctx context.Context, _ *tools.Call, in lspHoverInput) (*tools.Outcome[LSPHover], error) {
+		found, err := l.client.Hover(ctx, in.place())
 		if err != nil {
 			return nil, err
 		}

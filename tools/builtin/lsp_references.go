@@ -14,11 +14,11 @@ type lspReferencesInput struct {
 	Cursor             string `json:"cursor,omitempty"`
 }
 
-func newLSPReferences(client *langintel.Client) (*tools.Tool, error) {
+func (l *language) references() (*tools.Tool, error) {
 	spec := lspSpec("lsp_references", "Find references", "Every use of a symbol, by file and enclosing symbol.")
 	spec.Limits = []tools.Limit{lspLine, lspColumn, lspLimit}
-	return tools.New(spec, nil, func(ctx context.Context, _ *tools.Call, in lspReferencesInput) (*tools.Outcome[LSPLocations], error) {
-		found, err := client.References(ctx, langintel.ReferencesQuery{
+	return lspTool(l, spec, func(ctx context.Context, _ *tools.Call, in lspReferencesInput) (*tools.Outcome[LSPLocations], error) {
+		found, err := l.client.References(ctx, langintel.ReferencesQuery{
 			Place:              in.place(),
 			ExcludeDeclaration: in.IncludeDeclaration != nil && !*in.IncludeDeclaration,
 			Limit:              in.Limit,

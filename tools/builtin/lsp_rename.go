@@ -47,14 +47,14 @@ type LSPRename struct {
 	Leftovers []LSPLocation `json:"leftovers,omitempty"`
 }
 
-func newLSPRename(client *langintel.Client) (*tools.Tool, error) {
+func (l *language) rename() (*tools.Tool, error) {
 	spec := tools.Spec{
 		Name: "lsp_rename", Title: "Rename symbol", Toolset: "lsp", Kind: tools.KindEdit, Effect: tools.ChangesFiles,
 		Description: "Rename a symbol everywhere or nowhere; says which problems that introduced.",
 		Limits:      []tools.Limit{lspLine, lspColumn},
 	}
-	return tools.New(spec, nil, func(ctx context.Context, call *tools.Call, in lspRenameInput) (*tools.Outcome[LSPRename], error) {
-		done, err := client.Rename(ctx, langintel.RenameQuery{
+	return lspTool(l, spec, func(ctx context.Context, call *tools.Call, in lspRenameInput) (*tools.Outcome[LSPRename], error) {
+		done, err := l.client.Rename(ctx, langintel.RenameQuery{
 			Place: in.place(), NewName: in.NewName, DryRun: in.DryRun, RejectIf: string(in.RejectIf), AlsoText: in.AlsoText,
 			Authorise: func(ctx context.Context, paths []string) error {
 				sum := sha256.Sum256([]byte(in.NewName))

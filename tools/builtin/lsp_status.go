@@ -34,16 +34,16 @@ type LSPStatus struct {
 	Servers []LSPServer `json:"servers"`
 }
 
-func newLSPStatus(client *langintel.Client) (*tools.Tool, error) {
+func (l *language) status() (*tools.Tool, error) {
 	spec := lspSpec("lsp_status", "Language servers", "State of the language servers; restarts one.")
 	spec.Kind = tools.KindOther
-	return tools.New(spec, nil, func(ctx context.Context, _ *tools.Call, in lspStatusInput) (*tools.Outcome[LSPStatus], error) {
+	return lspTool(l, spec, func(ctx context.Context, _ *tools.Call, in lspStatusInput) (*tools.Outcome[LSPStatus], error) {
 		if in.Restart != "" {
-			if err := client.Restart(ctx, in.Restart); err != nil {
+			if err := l.client.Restart(ctx, in.Restart); err != nil {
 				return nil, err
 			}
 		}
-		servers, err := client.Status(ctx)
+		servers, err := l.client.Status(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -48,11 +48,11 @@ type LSPSymbols struct {
 	TruncatedBy string     `json:"truncatedBy,omitempty"`
 }
 
-func newLSPSymbols(client *langintel.Client) (*tools.Tool, error) {
+func (l *language) symbols() (*tools.Tool, error) {
 	spec := lspSpec("lsp_symbols", "Find symbols", "The outline of a file, or symbols of the workspace by name.")
 	spec.Limits = []tools.Limit{lspLimit}
-	return tools.New(spec, nil, func(ctx context.Context, _ *tools.Call, in lspSymbolsInput) (*tools.Outcome[LSPSymbols], error) {
-		found, err := client.Symbols(ctx, langintel.SymbolsQuery{Path: in.Path, Query: in.Query, Kinds: in.Kinds, Limit: in.Limit})
+	return lspTool(l, spec, func(ctx context.Context, _ *tools.Call, in lspSymbolsInput) (*tools.Outcome[LSPSymbols], error) {
+		found, err := l.client.Symbols(ctx, langintel.SymbolsQuery{Path: in.Path, Query: in.Query, Kinds: in.Kinds, Limit: in.Limit})
 		if err != nil {
 			return nil, err
 		}

@@ -28,6 +28,9 @@ func (c *Config) TrustDir() string { return filepath.Join(c.StateDir, trustDir) 
 // OutputDir holds the whole output of commands whose output was truncated.
 func (c *Config) OutputDir() string { return filepath.Join(c.StateDir, "output") }
 
+// ServerDir holds the language servers that prism-ls has installed.
+func (c *Config) ServerDir() string { return filepath.Join(c.StateDir, "servers") }
+
 // CacheDir is what confined commands of this root have for caches.
 func (c *Config) CacheDir() string {
 	sum := sha256.Sum256([]byte(c.Root))

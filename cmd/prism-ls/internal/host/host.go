@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
+	"github.com/prism-ls/prism-ls/langintel"
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/builtin"
 	"github.com/prism-ls/prism-ls/tools/child"
@@ -25,6 +26,8 @@ type Host struct {
 	git      *git.Runner // nil where there is no git
 	searcher *search.Searcher
 	audit    *policy.Audit // nil where there is no state directory
+	language *langintel.Client
+	events   *tools.Events
 	registry *tools.Registry
 }
 
@@ -44,7 +47,12 @@ func (h *Host) Registry() *tools.Registry { return h.registry }
 
 // Close ends what the calls started, newest first, and waits for it.
 func (h *Host) Close() error {
-	errs := []error{h.owner.Close()}
+	h.events.Close()
+	var errs []error
+	if h.language != nil {
+		errs = append(errs, h.language.Close())
+	}
+	errs = append(errs, h.owner.Close())
 	if h.audit != nil {
 		errs = append(errs, h.audit.Close())
 	}
@@ -132,8 +140,18 @@ func (h *Host) openRegistry() error {
 
 // tools makes every tool; each toolset is a line here.
 func (h *Host) tools() ([]*tools.Tool, error) {
-	return builtin.Core(h.coreDeps())
+	var list []*tools.Tool
+	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.languageTools} {
+		set, err := make()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, set...)
+	}
+	return list, nil
 }
+
+func (h *Host) coreTools() ([]*tools.Tool, error) { return builtin.Core(h.coreDeps()) }
 
 func (h *Host) coreDeps() *builtin.Deps {
 	return &builtin.Deps{
@@ -165,6 +183,8 @@ func (h *Host) registryOptions() (*tools.RegistryOptions, error) {
 		Policy: rules, Approvals: tools.ApprovalScope(h.cfg.Approvals.Scope),
 		ApprovalTimeout: h.cfg.ApprovalTimeout(), Logger: h.log,
 	}
+	h.events = tools.NewEvents(h.filesChanged, 0)
+	opts.Events = h.events
 	redactor := policy.NewRedactor(h.cfg.System.Secrets(h.cfg.SecretVariables))
 	opts.Redactor = redactor
 	if h.cfg.StateDir != "" {
