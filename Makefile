@@ -43,8 +43,10 @@ race: gotest setup ## all tests under the race detector; RUN=regexp chooses
 	$(GOTEST) test -race -timeout 15m -run '$(RUN)' $(PKGS)
 
 bench: gotest ## measure ours beside the peers, write docs/performance.md; BENCH=regexp chooses, and then only prints
-	@testdata/servers/install.sh $(GOPLS) fdfind
-	$(GOTEST) bench $(if $(filter .,$(BENCH)),-write docs/performance.md) -bench '$(BENCH)' -timeout 60m ./...
+	@testdata/servers/install.sh $(GOPLS)
+	@testdata/servers/tree.sh
+	PRISM_BENCH_RG=$(NPM)/@vscode/ripgrep-linux-x64/bin/rg PRISM_BENCH_TREE=$(CACHE)/tree \
+		$(GOTEST) bench $(if $(filter .,$(BENCH)),-write docs/performance.md) -bench '$(BENCH)' -timeout 60m ./...
 
 soak: gotest setup ## the tests at full size, write docs/reliability.md; RUN=regexp chooses, and then only prints
 	PRISM_SOAK=1 $(GOTEST) soak $(if $(filter .,$(RUN)),-write docs/reliability.md) -timeout 120m -run '$(RUN)' ./...

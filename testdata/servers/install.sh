@@ -5,19 +5,16 @@
 #   - gopls, by its module, into .cache/bin;
 #   - npm components of package-lock.json, into node_modules beside it.
 # Nothing outside .cache, node_modules and the system's packages is written.
-#
-#   install.sh GOPLS-VERSION [COMMAND…]   further commands that are needed
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 gopls_version=$1
-shift
 
 # command → Debian package
 declare -A packages=(
-	[git]=git [bash]=bash [cc]="gcc libc6-dev" [node]=nodejs [npm]=npm [python3]=python3-minimal [fdfind]=fd-find
+	[git]=git [bash]=bash [cc]="gcc libc6-dev" [node]=nodejs [npm]=npm [python3]=python3-minimal
 )
 missing=()
-for name in git bash cc node npm python3 "$@"; do
+for name in "${!packages[@]}"; do
 	command -v "$name" >/dev/null || missing+=(${packages[$name]})
 done
 if ((${#missing[@]})); then

@@ -21,6 +21,13 @@ func goals() []goal {
 		{"tools/edit", "Patch/1%", "ratio", 0.6},
 		{"tools/edit", "Patch/10%", "ratio", 0.6},
 		{"tools/edit", "Patch/", "ratio", 3},
+		{"tools/search", "AgainstRipgrep/fold/", "wall/rg", 0.8},
+		{"tools/search", "AgainstRipgrep/fold/", "cpu/rg", 0.95},
+		{"tools/search", "AgainstRipgrep/case/", "wall/rg", 0.8},
+		{"tools/search", "AgainstRipgrep/case/", "cpu/rg", 0.95},
+		{"tools/search", "AgainstRipgrep/first-1000/", "wall/rg", 1.5},
+		{"tools/search", "AgainstRipgrep/list/native", "wall/rg", 0.5},
+		{"tools/search", "AgainstRipgrep/list/git", "wall/rg", 0.85},
 	}
 }
 
