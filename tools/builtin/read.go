@@ -179,7 +179,9 @@ func (t *readTool) showText(ctx context.Context, in readInput, at target, file F
 	if err != nil {
 		return nil, err
 	}
-	v.metadata.ScannedBytes = s.most - s.left
+	if v.metadata.ScannedBytes = v.searched; v.searched == 0 {
+		v.metadata.ScannedBytes = s.most - s.left
+	}
 	return &tools.Outcome[ReadMetadata]{Content: blocks, Metadata: v.metadata}, nil
 }
 

@@ -16,6 +16,7 @@ type view struct {
 	window   window
 	size     int64
 	metadata ReadMetadata
+	searched int64 // bytes that findText took, which the page then reads again
 }
 
 // single shows one page, which findText may have moved.
@@ -68,6 +69,7 @@ func (v *view) seek(ctx context.Context, r *lineReader, in readInput) (*lineRead
 		return nil, 0, err
 	}
 	// The page is a second pass over bytes that are on the account already.
+	v.searched = v.text.scan.most - v.text.scan.left
 	v.text.scan.left = max(v.text.scan.left, 2*v.window.maxBytes+lookAhead)
 	if v.text.utf16() {
 		v.text.scan.left = v.text.scan.most
