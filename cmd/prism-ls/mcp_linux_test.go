@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// An official client finds tools, calls them, and answers what they ask.
+func TestOfficialClient(t *testing.T) {
+	root := t.TempDir()
+	asked := make(chan string, 10)
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(_ context.Context, request *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			asked <- request.Params.Message
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "b"}}, nil
+		},
+	})
+	transport := &mcp.CommandTransport{Command: exec.Command("prism-ls", "mcp", "--root", root, "--state-dir", t.TempDir())}
+	session, err := client.Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	listed, err := session.ListTools(t.Context(), nil)
+	if err != nil || len(listed.Tools) < 11 {
+		t.Fatalf("%v, %v", listed, err)
+	}
+	call := func(name string, arguments map[string]any) string {
+		t.Helper()
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Content[0].(*mcp.TextContent).Text
+	}
+	call("write", map[string]any{"path": "a.txt", "content": "hello"})
+	if got := call("read", map[string]any{"path": "a.txt"}); got != "hello" {
+		t.Errorf("read: %q", got)
+	}
+	// A control file asks, and the person's word lets exactly it through.
+	call("write", map[string]any{"path": ".envrc", "content": "x"})
+	if message := <-asked; !strings.Contains(message, ".envrc") {
+		t.Errorf("question: %q", message)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".envrc")); err != nil {
+		t.Error(err)
+	}
+	option := func(id string) map[string]any {
+		return map[string]any{"id": id, "label": id, "pros": []string{"1", "2", "3"}, "cons": []string{"1", "2", "3"}}
+	}
+	got := call("ask_user_decision", map[string]any{"question": "Which?", "options": []any{option("a"), option("b")}})
+	if !strings.Contains(got, "b") || len(asked) != 1 {
+		t.Errorf("decision: %q", got)
+	}
+}
+
+// A cancelled command is answered within 100 ms and has stopped within 250.
+func TestCancelStopsCommand(t *testing.T) {
+	s := start(t, "--profile", "trusted")
+	s.initialize()
+	s.shell(1, `trap "" TERM; while :; do echo >> grows; sleep 0.01; done`)
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(s.root, "grows"))
+		if err != nil {
+			return -1
+		}
+		return info.Size()
+	}
+	s.eventually("the file grows", func() bool { return size() > 0 })
+	begin := time.Now()
+	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	if r := s.receive(); !strings.Contains(r.raw, "ERR_PRISM_ABORTED") || time.Since(begin) > 100*time.Millisecond {
+		t.Errorf("after %s: %s", time.Since(begin), r.raw)
+	}
+	<-time.After(time.Until(begin.Add(250 * time.Millisecond))) // the promise is about this moment
+	stopped := size()
+	<-time.After(100 * time.Millisecond) // ten more rounds, if it still ran
+	if now := size(); now != stopped {
+		t.Errorf("the command still ran 250 ms after it was cancelled")
+	}
+}
+
+// ends are the ways in which a server loses its client, or itself.
+var ends = []struct {
+	name string
+	end  func(*server)
+}{
+	{"input closed", func(s *server) { s.in.Close() }},
+	{"client killed", func(s *server) { s.in.Close(); s.out.Close() }},
+	{"output closed", func(s *server) { s.out.Close() }},
+	{"SIGTERM", func(s *server) { _ = s.cmd.Process.Signal(syscall.SIGTERM) }},
+	{"SIGINT", func(s *server) { _ = s.cmd.Process.Signal(syscall.SIGINT) }},
+	{"SIGHUP", func(s *server) { _ = s.cmd.Process.Signal(syscall.SIGHUP) }},
+	{"SIGKILL", func(s *server) { _ = s.cmd.Process.Kill() }},
+}
+
+func TestClientDeath(t *testing.T) {
+	rounds := 5 // of two deaths each
+	if soak() {
+		rounds = 50
+	}
+	for _, way := range ends {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
+			for i := range rounds {
+				idle := start(t)
+				idle.initialize()
+				way.end(idle)
+				idle.gone("")
+
+				busy := start(t, "--profile", "trusted")
+				busy.initialize()
+				mark := fmt.Sprintf("7%d%06d", i, rand.IntN(1_000_000))
+				busy.shell(1, fmt.Sprintf(`(setsid sleep %s &) ; nohup sleep %s & trap "" TERM HUP INT; sleep %s; sleep %s`, mark, mark, mark, mark))
+				busy.eventually("three sleep", func() bool { return len(running(t, "sleep\x00"+mark)) >= 3 })
+				way.end(busy)
+				busy.gone(mark)
+			}
+		})
+	}
+}
+
+// Standard output carries the protocol alone: what a program below prints to
+// descriptor 1 goes where errors go.
+func TestOutputIsClaimed(t *testing.T) {
+	s := start(t)
+	s.initialize()
+	one, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/1", s.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/2", s.cmd.Process.Pid))
+	if err != nil || one != two {
+		t.Errorf("descriptor 1 is %s, 2 is %s, %v", one, two, err)
+	}
+}
+
+// Bytes of every kind are answered or passed over, and never end the server.
+func TestGarbage(t *testing.T) {
+	s := start(t)
+	s.initialize()
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 2))
+	const text = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"a"}}}`
+	for i := range 2000 {
+		frame := []byte(text)
+		for range 1 + r.IntN(6) {
+			frame[r.IntN(len(frame))] = byte(r.IntN(256))
+		}
+		s.send("%s", frame)
+		if i%50 == 49 {
+			id := strconv.Quote("check" + strconv.Itoa(i))
+			s.send(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, id)
+			for string(s.receive().ID) != id {
+			}
+		}
+	}
+	if t.Failed() {
+		t.Logf("seed %d", seed)
+	}
+}
+
+// 300 calls at once are all answered, and end with the connection.
+func TestManyCalls(t *testing.T) {
+	s := start(t)
+	s.initialize()
+	if err := os.WriteFile(filepath.Join(s.root, "a.txt"), []byte("x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for i := range 300 {
+		s.startCall(100+i, "read", `{"path":"a.txt"}`)
+	}
+	for range 300 {
+		r := s.receive()
+		if r.Result.IsError || r.Error != nil {
+			t.Fatal(r.raw)
+		}
+		seen[string(r.ID)] = true
+	}
+	if len(seen) != 300 {
+		t.Errorf("%d of 300 answered", len(seen))
+	}
+}
+
+// A script that pipes requests in and closes gets its answers.
+func TestPiped(t *testing.T) {
+	s := start(t)
+	s.initialize()
+	s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	s.in.Close()
+	if r := s.receive(); len(r.Result.Tools) < 11 {
+		t.Errorf("tools: %s", r.raw)
+	}
+	s.gone("")
+}
+
+// A root that is not given is the client's first one.
+func TestClientRoot(t *testing.T) {
+	given := t.TempDir()
+	if err := os.WriteFile(filepath.Join(given, "here.txt"), []byte("found"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startIn(t, "")
+	s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`)
+	s.receive()
+	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	s.startCall(1, "read", `{"path":"here.txt"}`)
+	asked := s.receive()
+	if asked.Method != "roots/list" {
+		t.Fatal(asked.raw)
+	}
+	s.send(`{"jsonrpc":"2.0","id":%s,"result":{"roots":[{"uri":"file://%s"}]}}`, asked.ID, given)
+	if r := s.receive(); r.Result.IsError || r.Result.Content[0].Text != "found" {
+		t.Errorf("read: %s", r.raw)
+	}
+}
+
+// maxRSS is the promised size of a server that has listed its tools, in KiB.
+const maxRSS = 30 << 10
+
+func TestStart(t *testing.T) {
+	best := time.Hour
+	for range 5 {
+		begin := time.Now()
+		s := start(t)
+		s.initialize()
+		s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		s.receive()
+		best = min(best, time.Since(begin))
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rss int
+		_, after, _ := strings.Cut(string(status), "VmRSS:")
+		if _, err := fmt.Sscan(after, &rss); err != nil || rss > maxRSS {
+			t.Errorf("resident: %d KiB, %v", rss, err)
+		}
+		if children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", s.cmd.Process.Pid, s.cmd.Process.Pid)); err != nil || len(children) > 0 {
+			t.Errorf("a process was started before it was needed: %s, %v", children, err)
+		}
+		s.in.Close()
+		s.gone("")
+	}
+	t.Logf("start to tools/list: %s at best", best)
+}
