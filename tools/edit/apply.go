@@ -72,7 +72,8 @@ type match struct {
 // Apply performs the replacements on original, which it does not modify.
 //
 // Errors: CodeToolInput (no, too many or too large replacements, an empty Old,
-// a bad option), CodeLimit (original over its cap), CodeNoMatch (the message
+// a bad option), CodeLimit (original over its cap, a result over the cap's hard
+// value, more than 1 048 576 places of one text), CodeNoMatch (the message
 // shows nearby lines), CodeAmbiguous (the message lists the lines),
 // CodeOverlap, CodeNoChange. After an error nothing has been done.
 func Apply(original []byte, edits []Replacement, opts *Options) (*Result, error) {
@@ -85,6 +86,9 @@ func Apply(original []byte, edits []Replacement, opts *Options) (*Result, error)
 		return nil, err
 	}
 	if err := checkOverlap(src, matches); err != nil {
+		return nil, err
+	}
+	if err := checkGrowth(original, matches); err != nil {
 		return nil, err
 	}
 	res := splice(original, matches)
@@ -142,6 +146,20 @@ func checkOverlap(src *source, matches []match) error {
 			return tools.Errorf(tools.CodeOverlap, "edits[%d] and edits[%d] overlap at line %d; merge them into one, or make them touch different text",
 				before.edit, after.edit, src.lineAt(after.start))
 		}
+	}
+	return nil
+}
+
+// checkGrowth refuses a result that could not be edited again.
+func checkGrowth(original []byte, matches []match) error {
+	size, grows := len(original), false
+	for _, m := range matches {
+		grow := len(m.text) - (m.end - m.start)
+		size += grow
+		grows = grows || grow > 0
+	}
+	if grows && int64(size) > TargetLimit.Hard {
+		return tools.Errorf(tools.CodeLimit, "the file would have %d bytes, at most %d are allowed", size, TargetLimit.Hard)
 	}
 	return nil
 }

@@ -148,6 +148,8 @@ func TestApplyRefuses(t *testing.T) {
 		{"target over its cap", big + "b", []Replacement{{Old: "b", New: "c"}}, &Options{MaxTargetBytes: 64}, tools.CodeLimit},
 		{"target over its default", strings.Repeat("a", 8<<20) + "b", []Replacement{{Old: "b", New: "c"}}, nil, tools.CodeLimit},
 		{"target over the hard cap", "b", []Replacement{{Old: "b", New: "c"}}, &Options{MaxTargetBytes: 64<<20 + 1}, tools.CodeToolInput},
+		{"too many places", strings.Repeat("a", 1<<20+1), []Replacement{{Old: "a", New: "c", All: true}}, nil, tools.CodeLimit},
+		{"too much inserted", strings.Repeat("a", 1<<10), []Replacement{{Old: "a", New: strings.Repeat("c", 1<<17), All: true}}, nil, tools.CodeLimit},
 		{"empty file", "", []Replacement{{Old: "b", New: "c"}}, nil, tools.CodeNoMatch},
 		{"nothing but a BOM in the file", "\xff\xfe", []Replacement{{Old: "b", New: "c"}}, nil, tools.CodeNoMatch},
 		{"a BOM and one byte", "\xff\xfea", []Replacement{{Old: "a", New: "c"}}, nil, tools.CodeNoMatch},

@@ -120,6 +120,8 @@ func BenchmarkPatch(b *testing.B) {
 		{"two-kinds-unrelated", two, shuffled(two)},
 		{"300-kinds-10%", many, rewrite(many, 0.10)},
 		{"300-kinds-unrelated", many, shuffled(many)},
+		{"anchored-two-kinds", anchored(4, 2), anchored(5, 2)},
+		{"anchored-300-kinds", anchored(4, 300), anchored(5, 300)},
 	} {
 		b.Run(c.name, func(b *testing.B) { benchmarkPatch(b, c.old, c.new) })
 	}
@@ -130,6 +132,20 @@ func shuffled(text []byte) []byte {
 	r := rand.New(rand.NewPCG(3, 3))
 	r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	return bytes.Join(lines, nil)
+}
+
+// anchored gives leaves of the largest size the most work: unrelated text
+// between lines that are unique.
+func anchored(seed uint64, kinds int) []byte {
+	r := rand.New(rand.NewPCG(seed, 4))
+	var b bytes.Buffer
+	for i := 0; b.Len() < 8<<20; i++ {
+		if i%1000 == 0 {
+			fmt.Fprintf(&b, "unique line %d\n", i)
+		}
+		fmt.Fprintf(&b, "one of a few lines, number %d\n", r.IntN(kinds))
+	}
+	return b.Bytes()
 }
 
 func benchmarkPatch(b *testing.B, old, new []byte) {
@@ -157,4 +173,19 @@ func benchmarkPatch(b *testing.B, old, new []byte) {
 	b.ReportMetric(float64(ours.Microseconds())/1000, "ours-ms")
 	b.ReportMetric(float64(ours)/float64(theirs), "ratio")
 	b.ReportMetric(float64(size)/float64(len(old)), "patch/old")
+}
+
+// BenchmarkPatchSpans writes the patch and the display diff of one edit.
+func BenchmarkPatchSpans(b *testing.B) {
+	old := sourceText(8 << 20)
+	res, err := Apply(old, []Replacement{{Old: "func handler100000(", New: "func renamed("}}, &Options{MaxTargetBytes: TargetLimit.Hard})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := Change{OldPath: "f", NewPath: "f", Old: old, New: res.Data}
+	for b.Loop() {
+		if len(PatchSpans(c, res.Spans)) > 1000 || len(Display(c, res.Spans)) > 1000 {
+			b.Fatal("the diff of one line is not small")
+		}
+	}
 }

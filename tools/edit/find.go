@@ -69,16 +69,22 @@ func (f *finder) next(needle []byte, from int) int {
 	return -1
 }
 
-// all returns the offsets of up to limit (negative: all) needles, each at least
-// step bytes after the one before.
-func (f *finder) all(needle []byte, limit, step int) []int {
+// needle is something to find, at most limit times, each place at least step
+// bytes after the one before: its length for places that do not overlap, else
+// 1.
+type needle struct {
+	text        []byte
+	limit, step int
+}
+
+// all returns the offsets where a needle is.
+func (f *finder) all(n needle) []int {
 	var found []int
-	for at := 0; len(found) != limit; {
-		if at = f.next(needle, at); at < 0 {
+	for at := 0; len(found) < n.limit; at += n.step {
+		if at = f.next(n.text, at); at < 0 {
 			break
 		}
 		found = append(found, at)
-		at += step
 	}
 	return found
 }

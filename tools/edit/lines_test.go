@@ -109,20 +109,17 @@ func TestLinesRandom(t *testing.T) {
 // where diffing lines as runes in one go panics.
 func TestLinesManyDistinct(t *testing.T) {
 	var a, b bytes.Buffer
-	for i := range 1_200_000 {
+	for i := range 570_000 {
 		line := append(strconv.AppendInt(nil, int64(i), 10), '\n')
 		a.Write(line)
-		if i%100_000 == 50_000 {
+		if i%100_000 != 50_000 {
 			b.WriteByte('-')
 		}
 		b.Write(line)
 	}
-	if got := Lines(a.Bytes(), b.Bytes()); len(got) != 12 || distance(got) != 24 {
-		t.Errorf("got %d hunks that touch %d lines, want 12 and 24", len(got), distance(got))
-	}
-	other := bytes.ReplaceAll(a.Bytes(), []byte("\n"), []byte("x\n"))
-	if got := Lines(a.Bytes(), other); len(got) != 1 {
-		t.Errorf("got %d hunks for texts without a common line", len(got))
+	got := Lines(a.Bytes(), b.Bytes())
+	if len(got) != 7 || distance(got) != 2*(570_000-6) {
+		t.Errorf("got %d hunks that touch %d lines, want 7 around 6 common lines", len(got), distance(got))
 	}
 }
 

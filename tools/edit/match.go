@@ -2,7 +2,6 @@ package edit
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -12,6 +11,8 @@ import (
 const (
 	// maxCounted bounds how many places of an ambiguous text are looked at.
 	maxCounted = 1000
+	// maxReplaced bounds how many places one replacement of all may have.
+	maxReplaced = 1 << 20
 	// maxListed bounds how many of their lines the message names.
 	maxListed = 10
 )
@@ -55,6 +56,14 @@ func (s *source) locate(edits []Replacement) ([]match, error) {
 	return matches, nil
 }
 
+// needle is what to look for in a text in which w's old text reads as text.
+func (w *wanted) needle(text string) needle {
+	if w.all {
+		return needle{text: []byte(text), limit: maxReplaced + 1, step: len(text)}
+	}
+	return needle{text: []byte(text), limit: maxCounted + 1, step: 1}
+}
+
 // settle turns what was found for replacement number index into matches.
 func (s *source) settle(index int, w *wanted) ([]match, error) {
 	switch {
@@ -62,14 +71,25 @@ func (s *source) settle(index int, w *wanted) ([]match, error) {
 		return nil, s.miss(index, w.old)
 	case len(w.found) > 1 && !w.all:
 		return nil, s.ambiguous(index, w.found)
+	case len(w.found) > maxReplaced:
+		return nil, tools.Errorf(tools.CodeLimit, "edits[%d].oldText is in the file more than %d times, which is the most that replaceAll replaces", index, maxReplaced)
+	case int64(len(w.found))*int64(len(w.new)) > TargetLimit.Hard:
+		return nil, tools.Errorf(tools.CodeLimit, "edits[%d] would insert %d × %d bytes; a file can have at most %d", index, len(w.found), len(w.new), TargetLimit.Hard)
 	}
+	texts := map[string][]byte{} // by line ending
 	matches := make([]match, len(w.found))
 	for i, at := range w.found {
 		m := match{edit: index, start: at.start, end: at.end, fuzzy: w.fuzzy}
 		if !w.fuzzy && w.old == w.new {
 			m.text = s.data[at.start:at.end] // asked to stay: so do its line endings
 		} else {
-			m.text = s.encode(w.new, at.start)
+			ending := s.ending(at.start)
+			text, ok := texts[ending]
+			if !ok {
+				text = s.encode(w.new, ending)
+				texts[ending] = text
+			}
+			m.text = text
 		}
 		matches[i] = m
 	}
@@ -81,10 +101,6 @@ func (s *source) exact(list []wanted) {
 	var folded []*wanted // to be found where line endings are folded
 	for i := range list {
 		w := &list[i]
-		limit, step := maxCounted+1, 1
-		if w.all {
-			limit, step = -1, len(w.old)
-		}
 		switch {
 		case !s.representable(w.old):
 		case s.order == nil && s.hasCR && strings.IndexByte(w.old, '\n') >= 0:
@@ -93,12 +109,12 @@ func (s *source) exact(list []wanted) {
 			// Without line breaks in it, a text is in the view where it is in
 			// the file itself.
 			text, origin := s.plain()
-			for _, at := range text.all([]byte(w.old), limit, step) {
+			for _, at := range text.all(w.needle(w.old)) {
 				w.found = append(w.found, extent{origin(at), origin(at + len(w.old))})
 			}
 		}
 	}
-	s.search(folded, newStream(s.data[s.bom:], false), func(old string) []byte { return []byte(old) }, func(at int) int { return s.bom + at })
+	s.search(folded, newStream(s.data[s.bom:], false), func(old string) string { return old }, func(at int) int { return s.bom + at })
 }
 
 // fuzzy fills in the places where what exact matching has not found is found
@@ -112,30 +128,22 @@ func (s *source) fuzzy(list []wanted) {
 		}
 	}
 	text, origin := s.plain()
-	s.search(rest, newStream(text.text, true), func(old string) []byte { return normalise([]byte(old)) }, origin)
+	s.search(rest, newStream(text.text, true), func(old string) string { return string(normalise([]byte(old))) }, origin)
 }
 
 // search fills in the places that a stream finds. text is what to look for in
 // it; origin maps the stream's offsets to the file's.
-func (s *source) search(list []*wanted, in *stream, text func(string) []byte, origin func(int) int) {
+func (s *source) search(list []*wanted, in *stream, text func(string) string, origin func(int) int) {
 	if len(list) == 0 {
 		return
 	}
 	needles := make([]needle, len(list))
 	for i, w := range list {
-		needles[i] = needle{text(w.old), maxCounted + 1}
-		if w.all {
-			needles[i].limit = math.MaxInt
-		}
+		needles[i] = w.needle(text(w.old))
 	}
 	for i, places := range in.find(needles) {
-		w := list[i]
 		for _, p := range places {
-			p = extent{origin(p.start), origin(p.end)}
-			if n := len(w.found); w.all && n > 0 && p.start < w.found[n-1].end {
-				continue // left to right, without overlap
-			}
-			w.found = append(w.found, p)
+			list[i].found = append(list[i].found, extent{origin(p.start), origin(p.end)})
 		}
 	}
 }

@@ -31,6 +31,7 @@ type source struct {
 
 	raw  *finder // over data, made on first use
 	view *view   // made on first use
+	last line    // what ending found last
 }
 
 func newSource(data []byte) *source {
@@ -84,6 +85,23 @@ func (s *source) previous(to int, c byte) int {
 	return -1
 }
 
+// holds reports whether code unit c is at offset at.
+func (s *source) holds(at int, c byte) bool {
+	if at < s.bom || at+s.width() > len(s.data) {
+		return false
+	}
+	if s.order == nil {
+		return s.data[at] == c
+	}
+	return s.order.Uint16(s.data[at:]) == uint16(c)
+}
+
+// line is a stretch of the file in which one ending is passed on.
+type line struct {
+	start, end int
+	ending     string
+}
+
 // ending returns the line ending that a match at offset at passes on to the
 // line breaks of its replacement: its own line's; on an unterminated last line
 // the previous one's.
@@ -94,20 +112,26 @@ func (s *source) ending(at int) string {
 	if !s.hasLF {
 		return "\r"
 	}
+	if l := s.last; l.start <= at && at < l.end {
+		return l.ending // many matches on a long line must not search it each time
+	}
+	s.last = line{start: at, end: len(s.data), ending: "\n"}
 	lf := s.next(at, '\n')
 	if lf < 0 {
 		lf = s.previous(at, '\n')
+	} else {
+		s.last.end = lf + 1
 	}
-	before := lf - s.width()
-	if before >= s.bom && s.next(before, '\r') == before {
-		return "\r\n"
+	if s.holds(lf-s.width(), '\r') {
+		s.last.ending = "\r\n"
 	}
-	return "\n"
+	return s.last.ending
 }
 
-// encode writes text, whose lines end in \n, as the file would at offset at.
-func (s *source) encode(text string, at int) []byte {
-	if ending := s.ending(at); ending != "\n" {
+// encode writes text, whose lines end in \n, with the given ending and in the
+// file's encoding.
+func (s *source) encode(text, ending string) []byte {
+	if ending != "\n" {
 		text = strings.ReplaceAll(text, "\n", ending)
 	}
 	if s.order == nil {

@@ -176,15 +176,9 @@ func (s *stream) end(at int) (int, bool) {
 // windowSize is small enough for a window to stay in a processor's cache.
 const windowSize = 256 << 10
 
-// needle is something to find in the output of a stream, at most limit times.
-type needle struct {
-	text  []byte
-	limit int
-}
-
 // find returns for each needle the places in the text whose output is that
-// needle; places of one needle may overlap. A place that starts or ends inside
-// what was rewritten is none: no bytes of the text correspond to it.
+// needle. A place that starts or ends inside what was rewritten is none: no
+// bytes of the text correspond to it.
 func (s *stream) find(needles []needle) [][]extent {
 	found := make([][]extent, len(needles))
 	from := make([]int, len(needles)) // offset in the output where to go on
@@ -203,7 +197,7 @@ func (s *stream) find(needles []needle) [][]extent {
 					break
 				}
 				at += s.base
-				from[i] = at + 1
+				from[i] = at + needle.step
 				start, ok1 := s.start(at)
 				end, ok2 := s.end(at + size)
 				if ok1 && ok2 {

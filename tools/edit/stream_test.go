@@ -26,7 +26,7 @@ func TestStreamWindows(t *testing.T) {
 		for range 4 {
 			from := r.IntN(len(whole.window) + 1)
 			piece := whole.window[from : from+r.IntN(min(12, len(whole.window)-from+1))]
-			needles = append(needles, needle{bytes.Clone(piece), 1 + r.IntN(5)})
+			needles = append(needles, needle{bytes.Clone(piece), 1 + r.IntN(5), 1 + r.IntN(2)*max(0, len(piece)-1)})
 		}
 		want := newStream(text, normal).find(needles)
 		for _, size := range []int{1, 3, 10, 30} {
