@@ -59,6 +59,7 @@ type collector struct {
 	builder *diagnostics.Builder
 	answer  Answer
 	files   map[string]*file
+	refused []string // files about which their server says nothing
 }
 
 func newCollector(c *Client) (*collector, error) {
@@ -76,12 +77,13 @@ func (k *collector) snapshot() *diagnostics.Snapshot { return k.builder.Snapshot
 func (k *collector) collect(ctx context.Context, v *session, paths []string) error {
 	producer := diagnostics.Producer{
 		ID: v.spec.Name, Tool: v.spec.Name, Version: serverVersion(v.info.Version), ConfigDigest: v.digest(),
-		Status: diagnostics.StatusOK, Scope: diagnostics.Scope{Paths: paths},
+		Status: diagnostics.StatusOK,
 	}
 	k.answer.Server = v.spec.Name
 	for _, path := range paths {
 		doc, err := v.subject(ctx, path)
 		if errors.Is(err, tools.CodeNotFound) {
+			producer.Scope.Paths = append(producer.Scope.Paths, path)
 			continue
 		}
 		if err != nil {
@@ -93,10 +95,26 @@ func (k *collector) collect(ctx context.Context, v *session, paths []string) err
 				return err
 			}
 		}
+		if found.refused {
+			k.leaveOut(path, found.Reason, &producer)
+			continue
+		}
 		k.take(v, doc, found, &producer)
 	}
 	k.builder.Producer(producer)
 	return nil
+}
+
+// leaveOut takes a file out of what the producer looked at.
+func (k *collector) leaveOut(path, reason string, producer *diagnostics.Producer) {
+	k.refused = append(k.refused, path)
+	producer.Scope.Paths = slices.DeleteFunc(slices.Clone(producer.Scope.Paths), func(p string) bool { return p == path })
+	switch {
+	case len(k.refused) > 1 && k.answer.Status == Partial:
+		k.answer.Reason = fmt.Sprintf("%s says nothing about %s and %d more files: they may not belong to this build", k.answer.Server, k.refused[0], len(k.refused)-1)
+	case k.answer.Status == Complete:
+		k.answer.Status, k.answer.Reason = Partial, fmt.Sprintf("%s says nothing about %s: %s", k.answer.Server, path, reason)
+	}
 }
 
 // subject is the document to ask about: opened, unless the server reads the disk
@@ -121,6 +139,13 @@ func (v *session) subject(ctx context.Context, path string) (document, error) {
 func (k *collector) take(v *session, doc document, found checked, producer *diagnostics.Producer) {
 	k.files[doc.path] = doc.file
 	producer.Dropped += found.dropped
+	if found.outside {
+		if k.answer.Status == Complete {
+			k.answer.Status, k.answer.Reason = Partial, doc.path+": "+found.Reason
+		}
+		return
+	}
+	producer.Scope.Paths = append(producer.Scope.Paths, doc.path)
 	if found.Status != Complete {
 		k.answer.Status, k.answer.Reason = found.Status, doc.path+": "+found.Reason
 		producer.Status = diagnostics.StatusPartial

@@ -149,7 +149,7 @@ func (t *target) unambiguous(ctx context.Context, p Place, found []point) error 
 		probe := *t
 		probe.at = at
 		var raw jsontext.Value
-		if err := t.read(ctx, "textDocument/definition", probe.params(), &raw); err != nil && faultCode(err) == 0 {
+		if err := t.read(ctx, "textDocument/definition", probe.params(), &raw); err != nil && !refused(err) {
 			return err
 		}
 		places, err := parsePlaces(raw)

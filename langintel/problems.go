@@ -2,8 +2,11 @@ package langintel
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
 )
 
 // problems holds what a server published (LSP 3.17
@@ -104,16 +107,21 @@ type checked struct {
 	Answer
 	items   []lspDiagnostic
 	dropped int
+	// refused: the server says nothing about this file, and Reason why.
+	refused bool
 }
 
 // check finds a document's diagnostics as of its current version.
 func (v *session) check(ctx context.Context, doc document) (checked, error) {
 	if options, ok := v.pullOptions(); ok {
 		out, err := v.pull(ctx, doc, options)
-		if err == nil || faultCode(err) == 0 {
+		if !refused(err) {
 			return out, err
 		}
-		// It does not do this for that kind of file: what it pushes is left.
+		if !isUnsupported(err) { // a file outside of any build, say: waiting would not help
+			reason := printable(tools.AsError(err).Message, 300)
+			return checked{Answer: Answer{Status: Partial, Server: v.spec.Name, Reason: reason}, refused: true}, nil
+		}
 	}
 	return v.awaitPush(ctx, doc)
 }
@@ -168,7 +176,7 @@ func (v *session) awaitPush(ctx context.Context, doc document) (checked, error) 
 			quiet = max(shortestQuiet, min(2*pub.gap, time.Second)) - time.Since(pub.at)
 		}
 		if pub != nil && quiet <= 0 && pub.sha == doc.file.sha {
-			return checked{Answer{Status: Complete, Server: v.spec.Name, Barrier: barrier}, pub.items, pub.dropped}, nil
+			return checked{Answer: Answer{Status: Complete, Server: v.spec.Name, Barrier: barrier}, items: pub.items, dropped: pub.dropped}, nil
 		}
 		var settled <-chan time.Time
 		if quiet > 0 {

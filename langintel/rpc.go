@@ -139,6 +139,10 @@ func (r *rpc) call(ctx context.Context, method string, params, result any) error
 	if x.err != nil {
 		return x.err
 	}
+	if raw, ok := result.(*jsontext.Value); ok && x.reply.fault == nil {
+		*raw = x.reply.result // the buffer is the caller's now
+		return nil
+	}
 	defer r.stream.in.release(x.message)
 	return x.decode(method, result)
 }
@@ -210,6 +214,13 @@ func faultCode(err error) int64 {
 		return fault.Code
 	}
 	return 0
+}
+
+// refused reports whether err is a server's own answer, whatever its code: some
+// give all of them the code 0.
+func refused(err error) bool {
+	_, ok := errors.AsType[*rpcError](err)
+	return ok
 }
 
 // retriggers reports the retriggerRequest flag of DiagnosticServerCancellationData

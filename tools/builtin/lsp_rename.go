@@ -131,7 +131,7 @@ func renameText(m *LSPRename, dryRun bool) string {
 	}
 	if m.Delta != nil {
 		fmt.Fprintf(&b, "Problems (%s): %d introduced, %d fixed, %d unchanged, %d unknown\n",
-			m.Delta.Status, len(m.Delta.Introduced), len(m.Delta.Fixed), m.Delta.Unchanged, m.Delta.Unknown)
+			strings.TrimSuffix(m.Delta.Status+": "+m.Delta.Reason, ": "), len(m.Delta.Introduced), len(m.Delta.Fixed), m.Delta.Unchanged, m.Delta.Unknown)
 		if lines := problemLines(m.Delta.Introduced); lines != "" {
 			b.WriteString(lines + "\n")
 		}
