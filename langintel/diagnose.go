@@ -96,7 +96,7 @@ func (k *collector) collect(ctx context.Context, v *session, paths []string) err
 			}
 		}
 		if found.refused {
-			k.leaveOut(path, found.Reason, &producer)
+			k.leaveOut(path, found.Reason)
 			continue
 		}
 		k.take(v, doc, found, &producer)
@@ -105,10 +105,9 @@ func (k *collector) collect(ctx context.Context, v *session, paths []string) err
 	return nil
 }
 
-// leaveOut takes a file out of what the producer looked at.
-func (k *collector) leaveOut(path, reason string, producer *diagnostics.Producer) {
+// leaveOut notes a file that is not in what the producer looked at.
+func (k *collector) leaveOut(path, reason string) {
 	k.refused = append(k.refused, path)
-	producer.Scope.Paths = slices.DeleteFunc(slices.Clone(producer.Scope.Paths), func(p string) bool { return p == path })
 	switch {
 	case len(k.refused) > 1 && k.answer.Status == Partial:
 		k.answer.Reason = fmt.Sprintf("%s says nothing about %s and %d more files: they may not belong to this build", k.answer.Server, k.refused[0], len(k.refused)-1)
@@ -139,12 +138,6 @@ func (v *session) subject(ctx context.Context, path string) (document, error) {
 func (k *collector) take(v *session, doc document, found checked, producer *diagnostics.Producer) {
 	k.files[doc.path] = doc.file
 	producer.Dropped += found.dropped
-	if found.outside {
-		if k.answer.Status == Complete {
-			k.answer.Status, k.answer.Reason = Partial, doc.path+": "+found.Reason
-		}
-		return
-	}
 	producer.Scope.Paths = append(producer.Scope.Paths, doc.path)
 	if found.Status != Complete {
 		k.answer.Status, k.answer.Reason = found.Status, doc.path+": "+found.Reason

@@ -15,8 +15,12 @@ const (
 	readBuffer   = 64 << 10
 	headerLine   = 4 << 10 // longest header line that is still one
 	headerFields = 32
+	smallBuffer  = 4 << 10
 	keepBuffer   = 8 << 20 // a larger message buffer is not kept for reuse
 )
+
+// message is one message's bytes, in a buffer that is used again.
+type message struct{ data []byte }
 
 // frames reads messages framed as LSP 3.17 §baseProtocol says: header fields
 // that end in CRLF, an empty line, and Content-Length bytes. It is for one
@@ -33,33 +37,33 @@ func newFrames(source io.Reader, limit int64) *frames {
 	return &frames{source: source, limit: limit, buf: make([]byte, readBuffer), pool: new(sync.Pool)}
 }
 
-// next returns the next message's bytes in a buffer from the pool; release gives
-// it back. The error is io.EOF at an end between messages, a coded one for
+// next returns the next message in a buffer from the pool; release gives it
+// back. The error is io.EOF at an end between messages, a coded one for
 // everything that breaks the protocol.
-func (f *frames) next() (*bytes.Buffer, error) {
+func (f *frames) next() (*message, error) {
 	length, err := f.header()
 	if err != nil {
 		return nil, err
 	}
-	message, _ := f.pool.Get().(*bytes.Buffer)
-	if message == nil {
-		message = new(bytes.Buffer)
+	m, _ := f.pool.Get().(*message)
+	if m == nil {
+		m = new(message)
 	}
-	message.Reset()
-	message.Grow(length)
-	body := message.AvailableBuffer()[:length]
-	n := copy(body, f.buf[f.start:f.end])
+	if cap(m.data) < length {
+		m.data = make([]byte, length, max(length, smallBuffer))
+	}
+	m.data = m.data[:length]
+	n := copy(m.data, f.buf[f.start:f.end])
 	f.start += n
-	if _, err := io.ReadFull(f.source, body[n:]); err != nil {
+	if _, err := io.ReadFull(f.source, m.data[n:]); err != nil {
 		return nil, fmt.Errorf("the server's output ended inside a message: %w", err)
 	}
-	message.Write(body)
-	return message, nil
+	return m, nil
 }
 
-func (f *frames) release(message *bytes.Buffer) {
-	if message != nil && message.Cap() <= keepBuffer {
-		f.pool.Put(message)
+func (f *frames) release(m *message) {
+	if m != nil && cap(m.data) <= keepBuffer {
+		f.pool.Put(m)
 	}
 }
 

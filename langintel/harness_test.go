@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,8 +19,16 @@ import (
 func TestMain(m *testing.M) {
 	child.Main()
 	lsptest.Main()
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := owner().Close(); err != nil && code == 0 {
+		code = 1
+	}
+	os.Exit(code)
 }
+
+// owner starts everything that the tests start; making one takes longer than
+// most tests.
+var owner = sync.OnceValue(func() *child.Owner { return child.NewOwner(nil) })
 
 // serverDir is where the tests of all packages share installed servers.
 func serverDir(t testing.TB) string {
@@ -39,10 +48,9 @@ func soak() bool { return os.Getenv("PRISM_SOAK") == "1" }
 // bench is a workspace on disk with a client.
 type bench struct {
 	*langintel.Client
-	t     testing.TB
-	dir   string
-	work  *workspace.Workspace
-	owner *child.Owner
+	t    testing.TB
+	dir  string
+	work *workspace.Workspace
 }
 
 // open makes a client for a directory; opts may be nil.
@@ -61,8 +69,7 @@ func open(t testing.TB, dir string, opts *langintel.Options) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner := child.NewOwner(nil)
-	client, err := langintel.New(work, owner, opts)
+	client, err := langintel.New(work, owner(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +77,11 @@ func open(t testing.TB, dir string, opts *langintel.Options) *bench {
 		if err := client.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
-		if err := owner.Close(); err != nil {
-			t.Errorf("close the owner: %v", err)
-		}
 		if err := work.Close(); err != nil {
 			t.Errorf("close the workspace: %v", err)
 		}
 	})
-	return &bench{Client: client, t: t, dir: dir, work: work, owner: owner}
+	return &bench{Client: client, t: t, dir: dir, work: work}
 }
 
 // copyTree copies a directory into a new one and returns that.

@@ -2,7 +2,6 @@ package langintel
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -115,10 +114,14 @@ type checked struct {
 func (v *session) check(ctx context.Context, doc document) (checked, error) {
 	if options, ok := v.pullOptions(); ok {
 		out, err := v.pull(ctx, doc, options)
-		if !refused(err) {
+		if code := faultCode(err); !refused(err) || code == codeContentModified || code == codeServerCancelled {
 			return out, err
 		}
-		if !isUnsupported(err) { // a file outside of any build, say: waiting would not help
+		// It does not do this for that kind of file, or not for that file. What it
+		// pushed counts; waiting for more would not help, since a file may be
+		// outside of any build.
+		pub, _ := v.problem.last(doc.path)
+		if pub == nil || pub.sha != doc.file.sha {
 			reason := printable(tools.AsError(err).Message, 300)
 			return checked{Answer: Answer{Status: Partial, Server: v.spec.Name, Reason: reason}, refused: true}, nil
 		}

@@ -39,7 +39,9 @@ func scripted(t *testing.T, script *lsptest.Script, opts *langintel.Options) (*b
 	return open(t, dir, opts), record
 }
 
-func on(method string, do ...lsptest.Action) lsptest.Rule { return lsptest.Rule{Method: method, Do: do} }
+func on(method string, do ...lsptest.Action) lsptest.Rule {
+	return lsptest.Rule{Method: method, Do: do}
+}
 
 func hover(b *bench) (*langintel.HoverResult, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -226,7 +228,7 @@ func TestScriptedHang(t *testing.T) {
 		}
 	})
 	t.Run("start", func(t *testing.T) {
-		b, _ := scripted(t, &lsptest.Script{Start: []lsptest.Action{{Hang: true}}}, &langintel.Options{StartTimeout: 300 * time.Millisecond})
+		b, _ := scripted(t, &lsptest.Script{Start: []lsptest.Action{{Hang: true}}}, &langintel.Options{StartTimeout: time.Second})
 		if _, err := hover(b); !errors.Is(err, tools.CodeLSPServer) || !strings.Contains(err.Error(), "initialize") {
 			t.Fatal(err)
 		}

@@ -48,6 +48,7 @@ type session struct {
 	endOnce  sync.Once
 	endErr   error
 	stopping atomic.Bool
+	warm     atomic.Bool // it has answered a question
 }
 
 // openSession starts a process and initializes it. On an error everything that
@@ -233,11 +234,21 @@ func (v *session) initialize(ctx context.Context) error {
 	return v.rpc.notify("initialized", struct{}{})
 }
 
-// call sends a request within the client's time for one request.
+// call sends a request within the client's time for one request. Until a server
+// has answered for the first time it may still be loading the workspace, which
+// is part of its start.
 func (v *session) call(ctx context.Context, method string, params, result any) error {
-	ctx, cancel := context.WithTimeout(ctx, v.client.opts.Timeout)
+	limit := v.client.opts.Timeout
+	if !v.warm.Load() {
+		limit = max(limit, v.client.opts.StartTimeout)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return v.rpc.call(ctx, method, params, result)
+	err := v.rpc.call(ctx, method, params, result)
+	if err == nil && method != "textDocument/documentSymbol" { // an outline needs no more than the file
+		v.warm.Store(true)
+	}
+	return err
 }
 
 // read sends a request that changes nothing, and repeats it when the server

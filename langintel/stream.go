@@ -1,7 +1,6 @@
 package langintel
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -39,8 +38,8 @@ type exchange struct {
 	sent   bool
 
 	reply   envelope
-	message *bytes.Buffer // holds what reply points at
-	err     error         // the transport ended first
+	message *message // holds what reply points at
+	err     error    // the transport ended first
 }
 
 type exchangeKey struct{}
@@ -50,7 +49,7 @@ type exchangeKey struct{}
 type incoming struct {
 	*jsonrpc2.Notification
 	params  []byte
-	message *bytes.Buffer
+	message *message
 }
 
 func newStream(in io.Reader, out io.WriteCloser, limit int64) *stream {
@@ -77,13 +76,13 @@ func (s *stream) Read(context.Context) (jsonrpc2.Message, int64, error) {
 			s.fail(err)
 			continue
 		}
-		env, err := scanEnvelope(buffer.Bytes())
+		env, err := scanEnvelope(buffer.data)
 		if err != nil {
 			s.fail(tools.Errorf(tools.CodeLSPFraming, "a message that is not JSON-RPC: %v", err))
 			continue
 		}
 		if message := s.accept(env, buffer); message != nil {
-			return message, int64(buffer.Len()), nil
+			return message, int64(len(buffer.data)), nil
 		}
 	}
 }
@@ -125,7 +124,7 @@ func (s *stream) failed() error {
 }
 
 // accept turns a message into what the Conn takes; nil: it concerns nobody.
-func (s *stream) accept(env envelope, buffer *bytes.Buffer) jsonrpc2.Message {
+func (s *stream) accept(env envelope, buffer *message) jsonrpc2.Message {
 	switch {
 	case env.method == "" && env.id != nil:
 		return s.acceptReply(env, buffer)
@@ -157,7 +156,7 @@ func (s *stream) accept(env envelope, buffer *bytes.Buffer) jsonrpc2.Message {
 	return nil
 }
 
-func (s *stream) acceptReply(env envelope, buffer *bytes.Buffer) jsonrpc2.Message {
+func (s *stream) acceptReply(env envelope, buffer *message) jsonrpc2.Message {
 	n, err := strconv.ParseInt(string(env.id), 10, 32)
 	id := jsonrpc2.NewNumberID(int32(n))
 	s.mu.Lock()
