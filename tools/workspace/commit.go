@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"syscall"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -362,7 +361,7 @@ func (s *source) put(d *dir, temp string) error {
 // flush makes the renames durable.
 func (r *run) flush() error {
 	for real, d := range r.dirs {
-		if err := d.sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		if err := d.sync(); err != nil {
 			return pathError(real, err)
 		}
 	}

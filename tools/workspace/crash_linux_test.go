@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -42,7 +43,8 @@ func parsed(w *Workspace, names ...string) []Path {
 	return all
 }
 
-// killed runs a role and kills it after a random moment from its first output.
+// killed runs a role, which prints a byte before every change, and kills it a
+// random moment after one of the first three.
 func (f *fixture) killed(role string, within time.Duration) {
 	f.t.Helper()
 	cmd := again(f.t, role, baseVariable+"="+filepath.Dir(f.root))
@@ -50,7 +52,7 @@ func (f *fixture) killed(role string, within time.Duration) {
 	output, err := cmd.StdoutPipe()
 	must(f.t, err)
 	must(f.t, cmd.Start())
-	if _, err := output.Read(make([]byte, 1)); err != nil {
+	if _, err := io.ReadFull(output, make([]byte, 1+rand.IntN(3))); err != nil {
 		f.t.Fatalf("%s did not start: %v", role, err)
 	}
 	timer := time.NewTimer(time.Duration(rand.Int64N(int64(within))))
@@ -64,8 +66,8 @@ const rewriteSize = 1_000_000
 func rewriteRole() {
 	f, ctx := openRole()
 	p := parsed(f.w, "a")
-	os.Stdout.WriteString("!")
 	for i := byte(0); ; i++ {
+		os.Stdout.WriteString("!")
 		data := bytes.Repeat([]byte{'a' + i%26}, rewriteSize)
 		if _, err := f.w.Transact(ctx, p, func(tx *Tx) error { return tx.Write(p[0], data, nil) }); err != nil {
 			panic(err)
@@ -154,8 +156,8 @@ func generationsRole() {
 		panic(err)
 	}
 	n, _ := strconv.Atoi(string(data))
-	os.Stdout.WriteString("!")
 	for ; ; n++ {
+		os.Stdout.WriteString("!")
 		if err := generation(f.w, ctx, n); err != nil {
 			panic(err)
 		}

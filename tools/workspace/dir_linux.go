@@ -69,9 +69,13 @@ func (d *dir) child(name string) (*dir, error) {
 }
 
 // list opens a subdirectory ("." is the directory itself) for reading,
-// flushing and locking.
+// flushing and locking. One that may be searched but not read can still be
+// walked through, and written to without a flush of its own.
 func (d *dir) list(name string) (*dir, error) {
 	fd, err := openFD(d.fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err == unix.EACCES {
+		return d.child(name)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +205,11 @@ func (d *dir) sync() error {
 	if err := d.seam.before("sync", "."); err != nil {
 		return err
 	}
-	return retry(func() error { return unix.Fsync(d.fd) })
+	err := retry(func() error { return unix.Fsync(d.fd) })
+	if err == unix.EBADF || err == unix.EINVAL {
+		return nil // opened without the right to read it; or nothing to flush there (fsync(2))
+	}
+	return err
 }
 
 // names lists the directory, unsorted; more than limit names is errTooMany.

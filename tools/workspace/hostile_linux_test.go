@@ -420,8 +420,8 @@ func TestSymlinkSwapper(t *testing.T) {
 			w.noOpenat2.Store(mode == "walk")
 			defer swap(t, root+"/dir", root+"/bad-dir")()
 			defer swap(t, root+"/file", root+"/bad-file")()
-			raceReads(t, w, size(5_000, 200_000))
-			raceWrites(t, w, size(300, 20_000))
+			raceReads(t, w, size(2_500, 200_000))
+			raceWrites(t, w, size(120, 10_000))
 			if data, err := os.ReadFile(outside + "/x"); err != nil || string(data) != secret {
 				t.Errorf("the outside file changed: %q %v", data, err)
 			}

@@ -89,7 +89,8 @@ func readJournal(file *os.File) (*journalRecord, error) {
 	return last, nil
 }
 
-// rename changes the ending and flushes the directory.
+// rename changes the ending and flushes the directory. A change that cannot be
+// flushed is taken back: the ending decides what a recovery does.
 func (j *journal) rename(from, to string) error {
 	if err := j.seam.before("journal", j.path+to); err != nil {
 		return err
@@ -97,7 +98,11 @@ func (j *journal) rename(from, to string) error {
 	if err := os.Rename(j.path+from, j.path+to); err != nil {
 		return err
 	}
-	return syncPath(filepath.Dir(j.path))
+	err := syncPath(filepath.Dir(j.path))
+	if err != nil {
+		_ = os.Rename(j.path+to, j.path+from)
+	}
+	return err
 }
 
 // commit is the moment from which the transaction has happened.

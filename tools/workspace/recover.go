@@ -154,7 +154,7 @@ func (w *Workspace) settle(ctx context.Context, ops []*op, act func(*op, map[str
 		}
 	}
 	for _, d := range dirs {
-		if err := d.sync(); err != nil && !unsupported(err) {
+		if err := d.sync(); err != nil {
 			return err
 		}
 	}

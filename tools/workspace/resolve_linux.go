@@ -68,6 +68,9 @@ func (w *Workspace) locateFast(p Path, follow bool) (*spot, error) {
 		return nil, nil
 	}
 	fd, ok, err := w.openat2(w.areas[p.area], parent, unix.O_RDONLY|unix.O_DIRECTORY, beneath|unix.RESOLVE_NO_SYMLINKS)
+	if ok && err == unix.EACCES { // may be searched, not read; see dir.list
+		fd, ok, err = w.openat2(w.areas[p.area], parent, unix.O_PATH|unix.O_DIRECTORY, beneath|unix.RESOLVE_NO_SYMLINKS)
+	}
 	if !ok || err != nil {
 		return nil, nil
 	}

@@ -224,12 +224,19 @@ func (o *op) ours(st *stat) bool {
 
 // giveBack returns a stranger's file, caught by an interrupted rename, to its name.
 func (w *Workspace) giveBack(o *op, d *dir, name raw) error {
-	target, err := lookup(d, o.Name)
+	home := o.Name
+	if o.Kind == kindMove {
+		home = o.ToName
+	}
+	target, err := lookup(d, home)
 	if err != nil {
 		return err
 	}
 	if target == nil {
-		return renameNew(d, string(name), d, string(o.Name))
+		return renameNew(d, string(name), d, string(home))
+	}
+	if st, err := lookup(d, name); err == nil && st != nil && st.ino == target.ino && st.ino != 0 {
+		return d.unlink(string(name)) // a second name of what is in its place
 	}
 	if o.Kind == kindPut && o.New != nil && o.New.Ino == target.ino {
 		return d.rename(string(name), d, string(o.Name), renameReplace)

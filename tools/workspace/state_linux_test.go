@@ -38,9 +38,9 @@ func (f *fixture) expectDegraded() {
 	if _, err := f.w.ReadFile(context.Background(), f.paths("a")[0], 100); err != nil {
 		f.t.Error(err)
 	}
-	done, err = f.move("a", "moved", false)
+	_, err = f.move("a", "moved", false)
 	must(f.t, err)
-	done, err = f.remove("moved", nil)
+	_, err = f.remove("moved", nil)
 	must(f.t, err)
 	f.expectGone("moved")
 	f.expectClean()

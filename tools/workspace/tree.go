@@ -11,7 +11,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -289,9 +288,7 @@ func (r *replica) directory(from *dir, name string, to *dir, toName string) erro
 	}
 	setTimes(dst, &st)
 	if r.sync {
-		if err := target.sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-			return err
-		}
+		return target.sync()
 	}
 	return nil
 }
