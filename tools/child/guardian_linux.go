@@ -159,8 +159,13 @@ func (g *guardian) sweep() (killed, survivors []Info) {
 	defer g.sweeping.Unlock()
 	h := hunt{look: g.strays, all: func(unix.Signal) {}, changed: g.changed, over: func() bool {
 		g.reapChildren()
-		// Twice, since a look may miss a child while its siblings end.
-		return len(g.strays()) == 0 && len(g.strays()) == 0
+		// A look may miss a child while its siblings end.
+		for range 2 {
+			if len(g.strays()) > 0 {
+				return false
+			}
+		}
+		return true
 	}}
 	return h.run()
 }

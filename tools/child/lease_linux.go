@@ -43,6 +43,7 @@ func (l *lease) hear(m *message) {
 		process.setEnd(exit, m.fields.err)
 	} else if empty {
 		close(process.empty)
+		process.setEnd(Exit{}, ErrLost) // unless the end was told before
 	}
 	if empty {
 		l.process = nil

@@ -23,6 +23,8 @@ type reaper struct {
 	// that a number is never used for a process that is gone already.
 	mu  sync.Mutex
 	job *job // nil while idle
+	// ending is set when what happens to the job is no longer its own doing.
+	ending bool
 }
 
 // job is the running command.
@@ -217,7 +219,7 @@ func (r *reaper) announce(end *Exit, childless bool) {
 		r.job = nil
 	}
 	switch {
-	case end != nil:
+	case end != nil && !r.ending:
 		packet := newPacket(kindExited, 0)
 		packet.exit(*end)
 		packet.bool(empty)
@@ -320,6 +322,9 @@ func (r *reaper) kill() (killed, survivors []Info) {
 // shutdown ends what runs, with a little time to clear up, when the owner or
 // the guardian is gone.
 func (r *reaper) shutdown() int {
+	r.mu.Lock()
+	r.ending = true
+	r.mu.Unlock()
 	r.terminate()
 	deadline := time.Now().Add(shutdownGrace)
 	for !noChildren() && time.Now().Before(deadline) {

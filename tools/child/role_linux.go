@@ -67,9 +67,14 @@ func helperArgs(helper []string, role string) []string {
 }
 
 // helperEnv is the whole environment of guardian and reapers: little memory,
-// no threads to spare, and a collector that hardly ever has to run.
+// no threads to spare, a collector that hardly ever has to run, and in a binary
+// built with the race detector no second of sleep at the end.
 func helperEnv() []string {
-	return []string{"GOMAXPROCS=2", "GOGC=off", "GOMEMLIMIT=24MiB", "GODEBUG=asyncpreemptoff=1,containermaxprocs=0,updatemaxprocs=0"}
+	return []string{
+		"GOMAXPROCS=2", "GOGC=off", "GOMEMLIMIT=24MiB",
+		"GODEBUG=asyncpreemptoff=1,containermaxprocs=0,updatemaxprocs=0",
+		"GORACE=atexit_sleep_ms=0",
+	}
 }
 
 // settle makes this process what a helper is.
