@@ -154,13 +154,15 @@ func (t *editTool) run(ctx context.Context, call *tools.Call, in editInput) (*to
 		if err := unmoved(call, i, target); err != nil {
 			return nil, err
 		}
-		if err := t.guard.check(call, target, in.Force, true); err != nil {
-			return nil, err
-		}
 		at[i] = target.at
 	}
 	var edited []editedFile
 	done, err := t.Operations.Edit(ctx, at, t.MaxTargetBytes, func(contents []*workspace.Content) ([]Replacement, error) {
+		for _, target := range targets { // all there, or it would not have come to this
+			if err := t.guard.check(call, target, in.Force, true); err != nil {
+				return nil, err
+			}
+		}
 		if edited, err = t.apply(files, targets, contents); err != nil || in.DryRun {
 			return nil, err
 		}

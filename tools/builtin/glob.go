@@ -33,6 +33,7 @@ func newGlob(d *Deps) (*tools.Tool, error) {
 		if err != nil {
 			return nil, err
 		}
+		defer heartbeat(call, 0, "searching")()
 		result, err := repo.ops.Glob(ctx, search.GlobQuery{
 			Pattern: in.Pattern, Path: path, IncludeHidden: in.IncludeHidden, BraceExpansion: in.BraceExpansion,
 			MaxDepth: in.MaxDepth, MaxResults: in.MaxResults, Offset: in.Offset,

@@ -40,6 +40,10 @@ func TestGuard(t *testing.T) {
 	h.fails("write", args{"path": "b", "content": "y"}, tools.CodeUnread)
 	h.ok("write", args{"path": "b", "content": "y", "force": true}, nil)
 
+	h.fails("edit", args{"path": "absent", "edits": []args{{"oldText": "a", "newText": "b"}}}, tools.CodeNotFound)
+	h.ok("move", args{"from": "a", "to": "renamed"}, nil)
+	h.ok("write", args{"path": "renamed", "content": "x"}, nil)
+
 	// A new file needs no reading, and is known from then on.
 	h.ok("write", args{"path": "new/c", "content": "1"}, nil)
 	h.ok("write", args{"path": "new/c", "content": "2"}, nil)

@@ -31,8 +31,11 @@ type lineReader struct {
 	eof     bool
 }
 
-func newLineReader(ctx context.Context, in io.Reader, sep byte) *lineReader {
-	return &lineReader{ctx: ctx, in: in, sep: sep, line: 1, buf: make([]byte, blockBytes)}
+// newLineReader reads lines of about size bytes in all; small texts get small
+// buffers.
+func newLineReader(ctx context.Context, in io.Reader, sep byte, size int64) *lineReader {
+	block := min(max(size+1, 4<<10), blockBytes)
+	return &lineReader{ctx: ctx, in: in, sep: sep, line: 1, buf: make([]byte, block)}
 }
 
 // fill makes pending non-empty, or returns io.EOF or errScanCap.

@@ -31,11 +31,12 @@ type MoveMetadata struct {
 
 type moveTool struct {
 	MoveOptions
-	ws *workspace.Workspace
+	ws   *workspace.Workspace
+	seen *ReadPathSet
 }
 
 func newMove(d *Deps) (*tools.Tool, error) {
-	t := &moveTool{MoveOptions: d.Move, ws: d.Workspace}
+	t := &moveTool{MoveOptions: d.Move, ws: d.Workspace, seen: d.ReadPaths}
 	if t.Operations == nil {
 		t.Operations = localFiles{d.Workspace}
 	}
@@ -91,6 +92,9 @@ func (t *moveTool) run(ctx context.Context, call *tools.Call, in moveInput) (*to
 		return nil, err
 	}
 	changed(call, []string{from.policy, to.policy})
+	if t.seen.has(call, from.policy) {
+		t.seen.mark(call, to.policy) // what was read is the same under its new name
+	}
 	m := MoveMetadata{From: t.ws.Abs(from.at), To: t.ws.Abs(to.at), UndoID: done.UndoID, Degraded: done.Degraded}
 	return tools.Answer(fmt.Sprintf("Moved %s to %s", m.From, m.To), m), nil
 }

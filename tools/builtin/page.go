@@ -237,5 +237,5 @@ func withNotice(text, notice string) string {
 
 // openLines starts a line reader at the beginning of a text.
 func (t *textFile) openLines(ctx context.Context, hashed bool) *lineReader {
-	return newLineReader(ctx, t.from(0, hashed), t.sep)
+	return newLineReader(ctx, t.from(0, hashed), t.sep, t.file.Size())
 }

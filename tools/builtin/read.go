@@ -148,7 +148,7 @@ func (t *readTool) run(ctx context.Context, call *tools.Call, in readInput) (*to
 
 // show decides by the file's first bytes what it is.
 func (t *readTool) show(ctx context.Context, in readInput, at target, file File) (*tools.Outcome[ReadMetadata], error) {
-	head := make([]byte, headBytes)
+	head := make([]byte, min(max(file.Size(), 512), headBytes))
 	n, err := file.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, tools.Errorf(tools.AsError(err).Code, "%s cannot be read: %w", at.name, err)

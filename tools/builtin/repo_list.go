@@ -31,6 +31,7 @@ func newRepoList(d *Deps) (*tools.Tool, error) {
 		if err != nil {
 			return nil, err
 		}
+		defer heartbeat(call, 0, "listing")()
 		result, err := repo.ops.List(ctx, search.ListQuery{
 			Path: path, IncludeHidden: in.IncludeHidden, MaxDepth: in.MaxDepth, MaxResults: in.MaxResults, Offset: in.Offset,
 		})

@@ -74,6 +74,7 @@ func (t *searchTool) run(ctx context.Context, call *tools.Call, in searchInput) 
 	if mode := search.Mode(in.Mode); t.index != nil && (mode == search.ModeIndexedLiteral || mode == search.ModeSemantic) {
 		return t.indexed(ctx, in)
 	}
+	defer heartbeat(call, 0, "searching")()
 	result, err := t.ops.Search(ctx, search.Query{
 		Query: in.Query, Path: path, Mode: search.Mode(in.Mode), CaseSensitive: in.CaseSensitive, Word: in.Word,
 		Include: in.Include, Exclude: in.Exclude, IncludeHidden: in.IncludeHidden, IncludeIgnored: in.IncludeIgnored,

@@ -149,6 +149,7 @@ func (t *shellTool) run(ctx context.Context, call *tools.Call, in shellInput) (*
 		command = t.CommandPrefix + "\n" + command
 	}
 	out := newOutput(t.MaxLines, t.MaxBytes, t.MaxTotalOutputBytes, t.SpillDir)
+	defer heartbeat(call, float64(seconds), "the command runs")()
 	exit, err := t.Operations.Run(limited, ShellCommand{
 		Path: t.shell, Args: []string{"-c", command}, Dir: t.ws.Abs(at.at), Env: t.Environment, Contained: call.Action().Contained,
 	}, out)

@@ -25,7 +25,7 @@ const (
 
 // textFile is a file that is text, and how to read it.
 type textFile struct {
-	file     io.ReaderAt
+	file     File
 	head     []byte
 	bom      int64 // bytes of byte order mark
 	encoding string
@@ -112,7 +112,7 @@ func (t *textFile) findSeparator(ctx context.Context) error {
 		return nil
 	}
 	in := t.decode(io.NewSectionReader(t.file, t.bom, t.scan.most))
-	buf := make([]byte, blockBytes)
+	buf := make([]byte, min(max(t.file.Size()+1, 4<<10), blockBytes))
 	returns := false // a \r was seen
 	var seen int64
 	for {

@@ -75,7 +75,7 @@ func (v *view) seek(ctx context.Context, r *lineReader, in readInput) (*lineRead
 		v.text.scan.left = v.text.scan.most
 		return v.text.openLines(ctx, false), line, nil
 	}
-	at := newLineReader(ctx, v.text.from(start, false), v.text.sep)
+	at := newLineReader(ctx, v.text.from(start, false), v.text.sep, v.size)
 	at.line = line
 	return at, line, nil
 }

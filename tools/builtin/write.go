@@ -93,7 +93,7 @@ func (t *writeTool) run(ctx context.Context, call *tools.Call, in writeInput) (*
 	if err := unmoved(call, 0, at); err != nil {
 		return nil, err
 	}
-	opts := &workspace.WriteOptions{ExpectSHA256: in.ExpectSHA256, AllowHardlink: in.AllowHardlink, CreateParents: true}
+	opts := &workspace.WriteOptions{ExpectSHA256: strings.ToLower(in.ExpectSHA256), AllowHardlink: in.AllowHardlink, CreateParents: true}
 	if t.guard.required && !in.Force {
 		exists, err := t.Operations.Exists(ctx, at.at)
 		if err != nil {
