@@ -213,11 +213,18 @@ var changes = map[string]func(*Workspace, context.Context) error{
 		return one(w, ctx, func(tx *Tx, p []Path) error { return tx.Move(p[0], p[1], true) }, "file", "other")
 	},
 	"several": func(w *Workspace, ctx context.Context) error {
-		return one(w, ctx, func(tx *Tx, p []Path) error {
-			return errors.Join(tx.Write(p[0], []byte("new"), nil), tx.Write(p[1], []byte("made"), &WriteOptions{CreateParents: true}),
-				tx.Delete(p[2], &DeleteOptions{Recursive: true}), tx.Move(p[3], p[4], true))
-		}, "file", "x/y/new", "tree", "name", "other")
+		_, err := several(w, ctx)
+		return err
 	},
+}
+
+// several writes, creates, deletes and moves in one transaction.
+func several(w *Workspace, ctx context.Context) (*Committed, error) {
+	p := parsed(w, "file", "x/y/new", "tree", "name", "other")
+	return w.Transact(ctx, p, func(tx *Tx) error {
+		return errors.Join(tx.Write(p[0], []byte("new"), nil), tx.Write(p[1], []byte("made"), &WriteOptions{CreateParents: true}),
+			tx.Delete(p[2], &DeleteOptions{Recursive: true}), tx.Move(p[3], p[4], true))
+	})
 }
 
 func one(w *Workspace, ctx context.Context, fn func(*Tx, []Path) error, names ...string) error {
@@ -303,14 +310,9 @@ func TestCrashAtEveryStepOfAnUndo(t *testing.T) {
 		f := newFixture(t)
 		f.changeable()
 		before := f.tree()
-		var id string
-		paths := f.paths("file", "x/y/new", "tree", "name", "other")
-		done, err := f.w.Transact(t.Context(), paths, func(tx *Tx) error {
-			return errors.Join(tx.Write(paths[0], []byte("new"), nil), tx.Write(paths[1], []byte("made"), &WriteOptions{CreateParents: true}),
-				tx.Delete(paths[2], &DeleteOptions{Recursive: true}), tx.Move(paths[3], paths[4], true))
-		})
+		done, err := several(f.w, t.Context())
 		must(t, err)
-		id = done.UndoID
+		id := done.UndoID
 		after := f.tree()
 		cmd := again(t, "crash", baseVariable+"="+filepath.Dir(f.root), "PRISM_WORKSPACE_TEST_CHANGE=undo",
 			"PRISM_WORKSPACE_TEST_UNDO="+id, stepVariable+"="+strconv.Itoa(at))

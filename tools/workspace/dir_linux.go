@@ -1,8 +1,6 @@
 package workspace
 
 import (
-	"errors"
-	"io"
 	"os"
 	"syscall"
 
@@ -220,14 +218,7 @@ func (d *dir) names(limit int) ([]string, error) {
 	}
 	file := os.NewFile(uintptr(fd), ".")
 	defer file.Close()
-	names, err := file.Readdirnames(limit + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if len(names) > limit {
-		return nil, errTooMany
-	}
-	return names, nil
+	return readNames(file, limit)
 }
 
 // writable reports whether this process may write the entry (access(2), with

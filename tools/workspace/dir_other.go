@@ -4,7 +4,6 @@ package workspace
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path"
 )
@@ -169,14 +168,7 @@ func (d *dir) names(limit int) ([]string, error) {
 		return nil, err
 	}
 	defer file.Close()
-	names, err := file.Readdirnames(limit + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if len(names) > limit {
-		return nil, errTooMany
-	}
-	return names, nil
+	return readNames(file, limit)
 }
 
 func (d *dir) writable(string) error { return nil }

@@ -204,7 +204,7 @@ func (b *prober) verbs() (reads, writes map[string]func(path string) error) {
 }
 
 // probeAll runs the named paths through every verb, each on a fresh tree.
-func probeAll(base string) (faults []string) {
+func probeAll(base string, walk bool) (faults []string) {
 	outside := filepath.Join(base, "outside")
 	for _, c := range hostileCases(base) {
 		func() {
@@ -214,6 +214,7 @@ func probeAll(base string) (faults []string) {
 				return
 			}
 			defer w.Close()
+			w.noOpenat2.Store(walk)
 			b := &prober{w: w}
 			reads, writes := b.verbs()
 			if got := b.timed("open", c.path, func() error { return reads["open"](c.path) }); !slices.Contains(c.read, got) {
@@ -247,17 +248,21 @@ func probeAll(base string) (faults []string) {
 }
 
 func TestHostilePaths(t *testing.T) {
-	base := t.TempDir()
-	must(t, hostileTree(base, true))
-	for _, fault := range probeAll(base) {
-		t.Error(fault)
+	for mode, walk := range map[string]bool{"openat2": false, "walk": true} {
+		t.Run(mode, func(t *testing.T) {
+			base := t.TempDir()
+			must(t, hostileTree(base, true))
+			for _, fault := range probeAll(base, walk) {
+				t.Error(fault)
+			}
+		})
 	}
 }
 
 const baseVariable = "PRISM_WORKSPACE_TEST_BASE"
 
 func hostileRole() {
-	for _, fault := range probeAll(os.Getenv(baseVariable)) {
+	for _, fault := range probeAll(os.Getenv(baseVariable), false) {
 		fmt.Println(fault)
 	}
 }

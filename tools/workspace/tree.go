@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -94,6 +95,18 @@ func removeTree(d *dir, name string) error {
 		}
 	}
 	return d.rmdir(name)
+}
+
+// readNames lists an open directory; more than limit names is errTooMany.
+func readNames(file *os.File, limit int) ([]string, error) {
+	names, err := file.Readdirnames(limit + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(names) > limit {
+		return nil, errTooMany
+	}
+	return names, nil
 }
 
 // digest recognises a file or a tree. For a regular file and with content set,
