@@ -3,7 +3,6 @@
 GO       ?= go
 CACHE    := $(CURDIR)/.cache
 GOTEST   := $(CACHE)/bin/gotest
-GOPLS    := v0.23.0
 PKGS     := ./... ./testdata/cmd/...
 RUN      ?= .
 BENCH    ?= .
@@ -11,12 +10,12 @@ BENCH    ?= .
 FILES    := {{$$d := .Dir}}{{range .GoFiles}}{{$$d}}/{{.}} {{end}}{{range .IgnoredGoFiles}}{{$$d}}/{{.}} {{end}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
 NPM      := $(CURDIR)/testdata/servers/node_modules
 
-# The pinned gopls and ripgrep are found before any other.
-export PATH := $(CACHE)/bin:$(NPM)/@vscode/ripgrep-linux-x64/bin:$(PATH)
+# Beside what the tests themselves install; it outlives the checkout.
+TREE     := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/prism-ls-test/tree
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build run test setup lint cross race bench soak docs docs-current clean help gotest
+.PHONY: build run test setup lint cross race bench soak docs clean help gotest
 
 build: ## build bin/prism-ls
 	$(GO) build -trimpath -o bin/prism-ls ./cmd/prism-ls
@@ -24,10 +23,10 @@ build: ## build bin/prism-ls
 run: ## show the whole loop on a scratch clone of this repository
 	$(GO) run ./cmd/prism-ls demo
 
-test: setup build docs-current lint cross race ## everything that has to hold: format, analysis, other platforms, all tests
+test: setup build lint cross race ## everything that has to hold: format, analysis, other platforms, all tests
 
 setup: ## install the pinned components that the tests run against
-	@testdata/servers/install.sh $(GOPLS)
+	@testdata/servers/install.sh
 
 lint: ## gofmt, go vet, staticcheck
 	@echo gofmt; wrong=$$($(GO) list -f '$(FILES)' $(PKGS) | xargs -r gofmt -l) || exit 1; \
@@ -42,23 +41,17 @@ cross: ## compile for the other platforms
 race: gotest setup ## all tests under the race detector; RUN=regexp chooses
 	$(GOTEST) test -race -timeout 15m -run '$(RUN)' $(PKGS)
 
-bench: gotest ## measure ours beside the peers, write docs/performance.md; BENCH=regexp chooses, and then only prints
-	@testdata/servers/install.sh $(GOPLS)
-	@testdata/servers/tree.sh
-	PRISM_BENCH_RG=$(NPM)/@vscode/ripgrep-linux-x64/bin/rg PRISM_BENCH_TREE=$(CACHE)/tree \
+bench: gotest setup ## measure ours beside the peers, write docs/performance.md; BENCH=regexp chooses, and then only prints
+	@testdata/servers/tree.sh $(TREE)
+	PRISM_BENCH_RG=$(NPM)/@vscode/ripgrep-linux-x64/bin/rg PRISM_BENCH_TREE=$(TREE) \
 		$(GOTEST) bench $(if $(filter .,$(BENCH)),-write docs/performance.md) -bench '$(BENCH)' -timeout 60m ./...
 
 soak: gotest setup ## the tests at full size, write docs/reliability.md; RUN=regexp chooses, and then only prints
 	PRISM_SOAK=1 $(GOTEST) soak $(if $(filter .,$(RUN)),-write docs/reliability.md) -timeout 120m -run '$(RUN)' ./...
 
-docs: build ## write the pages that are made from the code
+docs: ## write the pages that are made from the code
 	@mkdir -p docs
-	bin/prism-ls docs config >docs/config.md
-	bin/prism-ls docs tools >docs/tools.md
-
-docs-current: build
-	@for page in config tools; do \
-		bin/prism-ls docs $$page | diff docs/$$page.md - >/dev/null || { echo "docs/$$page.md is not what the code says; make docs writes it"; exit 1; }; done
+	$(GO) test ./cmd/prism-ls -run GeneratedDocs -update
 
 clean: ## remove what was built and installed here
 	rm -rf bin .cache testdata/servers/node_modules

@@ -2,12 +2,10 @@
 # Brings what the tests run against onto this machine, each at its pinned
 # version, and leaves alone what is there already:
 #   - Debian packages, when their command is missing and this is root with apt;
-#   - gopls, by its module, into .cache/bin;
 #   - npm components of package-lock.json, into node_modules beside it.
-# Nothing outside .cache, node_modules and the system's packages is written.
+# Language servers are installed by the tests, as prism-ls itself does it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-gopls_version=$1
 
 # command → Debian package
 declare -A packages=(
@@ -25,11 +23,6 @@ if ((${#missing[@]})); then
 	echo "installing Debian packages: ${missing[*]}"
 	apt-get update -q >/dev/null
 	DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >/dev/null
-fi
-
-if [ "$(.cache/bin/gopls version 2>/dev/null | sed -n 's/.*gopls@\?[^v]*\(v[0-9.]*\).*/\1/p;q')" != "$gopls_version" ]; then
-	echo "installing gopls $gopls_version"
-	GOBIN=$PWD/.cache/bin go install "golang.org/x/tools/gopls@$gopls_version"
 fi
 
 # npm writes this file last, so it is newer than the lock file only after a
