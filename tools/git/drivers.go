@@ -22,7 +22,8 @@ func readsNoContent(command string) bool {
 // overrides finds the programs that the repository's configuration names under
 // keys it chose itself, and returns the environment that replaces each with
 // something harmless. They go through GIT_CONFIG_KEY_n because a name may hold
-// "=" and so cannot be written as a -c option.
+// "=" and so cannot be written as a -c option. Those options come after them,
+// so that the host's own settings are still the last word.
 func (r *Runner) overrides(ctx context.Context, dir string) ([]string, error) {
 	out, err := r.run(ctx, dir, []string{"config", "--list", "--name-only", "-z"}, &RunOptions{MaxOutput: 4 << 20})
 	if err != nil {
@@ -70,10 +71,8 @@ func (r *Runner) harmless(key string) (value string, dangerous bool) {
 		return quote(r.options.Path) + " merge-file --marker-size=%L %A %O %B", true
 	case "trailer.command", "trailer.cmd":
 		return "true", true
-	case "remote.receivepack":
-		return "git-receive-pack", true
-	case "remote.uploadpack":
-		return "git-upload-pack", true
+	case "protocol.allow":
+		return "never", rest[:dot] != "https" && rest[:dot] != "ssh"
 	case "submodule.update":
 		return "none", true
 	case "submodule.ignore":

@@ -36,6 +36,9 @@ func settings(safeDirectories []string) []string {
 		"protocol.https.allow=always",
 		"protocol.ssh.allow=always",
 		"protocol.ext.allow=never",
+		"protocol.git.allow=never",
+		"protocol.http.allow=never",
+		"protocol.file.allow=never",
 		"submodule.recurse=false",
 		"fetch.recurseSubmodules=false",
 		"push.recurseSubmodules=no",
@@ -76,6 +79,11 @@ func withFlags(args []string) []string {
 		flags = []string{"--no-ext-diff", "--no-textconv"}
 	case "blame", "annotate", "grep":
 		flags = []string{"--no-textconv"}
+	case "fetch", "pull", "ls-remote", "clone":
+		// Of remote.<name>.uploadpack git takes the first value, the repository's.
+		flags = []string{"--upload-pack=git-upload-pack"}
+	case "push":
+		flags = []string{"--receive-pack=git-receive-pack"}
 	case "status":
 		flags = []string{"--ignore-submodules=dirty"}
 	}

@@ -25,17 +25,12 @@ func (r *Runner) WorkTree(ctx context.Context, dir string) (top string, ok bool,
 	if err := r.checkOwner(holder); err != nil {
 		return "", false, err
 	}
-	out, err := r.run(ctx, dir, []string{"rev-parse", "--is-inside-work-tree", "--show-toplevel"}, &RunOptions{OKCodes: []int{128}})
+	if rel, err := filepath.Rel(holder, dir); err != nil || tools.IsGitInternalPath(filepath.ToSlash(rel)) {
+		return "", false, nil
+	}
+	out, err := r.run(ctx, dir, []string{"rev-parse", "--is-inside-work-tree", "--show-toplevel"}, &RunOptions{})
 	if err != nil {
 		return "", false, err
-	}
-	if out.ExitCode != 0 {
-		// A bare repository, or the inside of a .git directory: no work tree
-		// here, and not an error of the caller. Anything else is.
-		if r.inGitDir(ctx, dir) {
-			return "", false, nil
-		}
-		return "", false, failed([]string{"rev-parse", "--show-toplevel"}, out.ExitCode, []byte(out.Stderr))
 	}
 	inside, rest, _ := strings.Cut(string(out.Stdout), "\n")
 	if inside != "true" {
@@ -47,11 +42,6 @@ func (r *Runner) WorkTree(ctx context.Context, dir string) (top string, ok bool,
 		return "", false, tools.Errorf(tools.CodeGitFailed, "the repository's core.worktree names %q, which has no .git of its own", top)
 	}
 	return top, true, nil
-}
-
-func (r *Runner) inGitDir(ctx context.Context, dir string) bool {
-	out, err := r.run(ctx, dir, []string{"rev-parse", "--is-inside-git-dir"}, nil)
-	return err == nil && strings.TrimSpace(string(out.Stdout)) == "true"
 }
 
 // Holder returns the nearest directory, from dir upwards, that holds an entry

@@ -117,7 +117,8 @@ func (g *gitSource) decide(s *scope, start *dir, w *walk, asked []place) ([]task
 	if g.inner && g.tracked.empty() && others.empty() {
 		// The start itself is ignored. It was named, so it is seen all the same.
 		start.names, start.entries, start.ready = nil, nil, false
-		return []task{{d: start}}, nil
+		rewind(start.fd)
+		return []task{reading(start)}, nil
 	}
 	g.adopted = map[*entry]namedDir{}
 	w.adopted = g.adopted

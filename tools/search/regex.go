@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -71,23 +72,47 @@ func newExpression(text string, fold, word bool) (*expression, error) {
 
 // requiredText is the longest literal that every match must hold.
 func requiredText(re *syntax.Regexp) (text []rune, fold bool) {
-	switch re.Op {
-	case syntax.OpLiteral:
-		return re.Rune, re.Flags&syntax.FoldCase != 0
-	case syntax.OpCapture, syntax.OpPlus:
-		return requiredText(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return requiredText(re.Sub[0])
-		}
-	case syntax.OpConcat:
-		for _, sub := range re.Sub {
-			if candidate, folded := requiredText(sub); len(candidate) > len(text) {
-				text, fold = candidate, folded
+	var run []rune
+	runFold := false
+	for _, piece := range pieces(nil, re) {
+		folded := piece.Flags&syntax.FoldCase != 0
+		switch {
+		case piece.Op != syntax.OpLiteral:
+			run = nil
+			if inner, innerFold := requiredInside(piece); len(inner) > len(text) {
+				text, fold = inner, innerFold
 			}
+			continue
+		case len(run) == 0 || folded == runFold:
+			run = append(run, piece.Rune...)
+		default:
+			run = slices.Clone(piece.Rune)
+		}
+		if runFold = folded; len(run) > len(text) {
+			text, fold = slices.Clone(run), runFold
 		}
 	}
 	return text, fold
+}
+
+// requiredInside looks into what must be there at least once.
+func requiredInside(re *syntax.Regexp) (text []rune, fold bool) {
+	if re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && re.Min > 0 {
+		return requiredText(re.Sub[0])
+	}
+	return nil, false
+}
+
+// pieces takes concatenations and groups apart: what follows one another in
+// every match.
+func pieces(list []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
+	if re.Op != syntax.OpConcat && re.Op != syntax.OpCapture {
+		return append(list, re)
+	}
+	for _, sub := range re.Sub {
+		list = pieces(list, sub)
+	}
+	return list
 }
 
 // find returns the first match in the line, which has no line end.

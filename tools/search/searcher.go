@@ -158,7 +158,7 @@ func (s *scope) walk(start *dir, search func(*worker, *dir, *entry), fresh func(
 		return nil, err
 	}
 	start.names = source.tracked
-	w.stack = []task{{d: start}}
+	w.stack = []task{reading(start)}
 	result, err := s.pass(start, w, fresh())
 	if err != nil || result.timedOut || len(result.undecided) == 0 {
 		return result, err

@@ -30,6 +30,9 @@ func openFileAt(parent int, name string) (fd int, size int64, ok bool, err error
 	return fd, st.Size, true, nil
 }
 
+// rewind makes an open directory be read from its start again.
+func rewind(fd int) { _, _ = unix.Seek(fd, 0, unix.SEEK_SET) }
+
 func readFD(fd int, buf []byte) (int, error) {
 	for {
 		n, err := unix.Read(fd, buf)

@@ -16,6 +16,7 @@ const direntBuffer = 0
 
 func openRoot(*workspace.Workspace, workspace.Path) (int, error) { return -1, errUnsupported }
 func openDirAt(int, string) (int, error)                         { return -1, errUnsupported }
+func rewind(int)                                                 {}
 func closeFD(int)                                                {}
 func openFileAt(int, string) (int, int64, bool, error)           { return -1, 0, false, errUnsupported }
 func readFD(int, []byte) (int, error)                            { return 0, errUnsupported }

@@ -51,7 +51,7 @@ func TestVectors(t *testing.T) {
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 4<<20)
-	ran := 0
+	ran, shared := 0, runner(t)
 	for lines.Scan() {
 		var v vector
 		must(t, json.Unmarshal(lines.Bytes(), &v))
@@ -63,7 +63,7 @@ func TestVectors(t *testing.T) {
 			root := v.workspace(t)
 			v.check(t, open(t, root, nil))
 			gitIn(t, root, "init", "-q")
-			v.check(t, openGit(t, root, nil))
+			v.check(t, open(t, root, &Options{Git: shared}))
 		})
 	}
 	must(t, lines.Err())

@@ -13,12 +13,16 @@ import (
 // directory.
 const chunkFiles = 32
 
-// task is work on a directory: reading it (to is 0), or searching the visible
+// task is work on a directory: reading it (from is -1), or searching the visible
 // files among entries[from:to].
 type task struct {
 	d        *dir
 	from, to int
 }
+
+func reading(d *dir) task { return task{d: d, from: -1} }
+
+func (t task) reads() bool { return t.from < 0 }
 
 // walk is one pass of workers over a tree of directories. They take tasks from
 // a stack whose top is the first in order, so that what is finished is nearly a
@@ -73,7 +77,7 @@ func (w *walk) run(ctx context.Context, threads int) {
 // holds is the directory whose descriptor a task needs: the parent's, to read
 // a directory.
 func (t task) holds() *dir {
-	if t.to == 0 {
+	if t.reads() {
 		return t.d.parent
 	}
 	return t.d
@@ -96,10 +100,10 @@ func (w *worker) loop() {
 		w.mu.Unlock()
 
 		var follow []task
-		if next.to == 0 {
+		if next.reads() {
 			follow = w.read(next.d)
 		} else {
-			w.searchFiles(next)
+			next.to = w.searchFiles(next)
 		}
 
 		w.mu.Lock()
@@ -110,17 +114,17 @@ func (w *worker) loop() {
 
 // publish makes a finished task's outcome known; mu is held.
 func (w *walk) publish(finished task, follow []task) {
-	if finished.to == 0 {
-		d := finished.d
+	d := finished.d
+	if finished.reads() {
 		d.users += len(follow)
 		if d.users == 0 {
 			closeDir(d)
 		}
 		d.ready = true
 		w.stack = append(w.stack, follow...)
-	} else if !w.quit.Load() {
+	} else {
 		for i := finished.from; i < finished.to; i++ {
-			finished.d.entries[i].ready = true
+			d.entries[i].ready = true
 		}
 	}
 	w.release(finished.holds())
@@ -206,7 +210,7 @@ func (w *walk) tasks(d *dir, want func(*entry) bool) []task {
 		case kindDir:
 			if d.depth < w.maxDepth {
 				e.child = w.enter(d, e)
-				list = append(list, task{d: e.child})
+				list = append(list, reading(e.child))
 			}
 		case kindFile:
 			if w.search == nil {
@@ -280,13 +284,16 @@ func emptyBelow(l *listing, parent int, name string, levels int) bool {
 // maxEmptyNames is how many names a directory may have to be looked through.
 const maxEmptyNames = 256
 
-func (w *worker) searchFiles(t task) {
+// searchFiles returns up to where it came; where it was told to quit, the file
+// in the middle of which it was does not count.
+func (w *worker) searchFiles(t task) int {
 	for i := t.from; i < t.to; i++ {
-		if w.quit.Load() {
-			return
-		}
 		if e := &t.d.entries[i]; e.kind == kindFile && e.fate == visible {
 			w.search(w, t.d, e)
 		}
+		if w.quit.Load() {
+			return i
+		}
 	}
+	return t.to
 }
