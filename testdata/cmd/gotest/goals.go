@@ -21,6 +21,12 @@ func goals() []goal {
 		{"tools/edit", "Patch/1%", "ratio", 0.6},
 		{"tools/edit", "Patch/10%", "ratio", 0.6},
 		{"tools/edit", "Patch/", "ratio", 3},
+		{"tools/builtin", "ReadPage", "min-ms", 6},
+		{"tools/builtin", "Edit", "min-ms", 4},
+		{"cmd/prism-ls/internal/host", "Start", "ns/op", 8e6},
+		{"langintel", "RoundTrip/small", "×Floor", 2},
+		{"langintel", "RoundTrip/5.9MB", "×Stock", 0.2},
+		{"langintel", "References", "over-p50-µs", 1000},
 		{"tools/search", "AgainstRipgrep/fold/", "wall/rg", 0.8},
 		{"tools/search", "AgainstRipgrep/fold/", "cpu/rg", 0.95},
 		{"tools/search", "AgainstRipgrep/case/", "wall/rg", 0.8},
@@ -39,4 +45,35 @@ func goalOf(m *measurement, unit string) (float64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// peers are benchmarks that measure somebody else's way of doing what another one
+// measures, under the same names below; the unit is what the ratio is called.
+func peers() []peer {
+	return []peer{
+		{"langintel", "RoundTrip/", "Floor/", "×Floor"},
+		{"langintel", "RoundTrip/", "Stock/", "×Stock"},
+		{"tools/workspace", "Open/contained", "Open/plain", "×plain"},
+		{"tools/workspace", "Open/contained", "Open/os.Root", "×os.Root"},
+	}
+}
+
+type peer struct{ pkg, ours, theirs, unit string }
+
+// compareWithPeers adds the ratio of times to the measurements that have a peer.
+func compareWithPeers(list []measurement) {
+	times := map[string]float64{}
+	for i := range list {
+		times[short(list[i].pkg)+" "+list[i].name], _ = list[i].metric("ns/op")
+	}
+	for _, p := range peers() {
+		for i := range list {
+			m := &list[i]
+			name, ok := strings.CutPrefix(m.name, p.ours)
+			theirs := times[p.pkg+" "+p.theirs+name]
+			if ours, timed := m.metric("ns/op"); ok && timed && theirs > 0 && short(m.pkg) == p.pkg {
+				m.metrics = append(m.metrics, metric{p.unit, ours / theirs})
+			}
+		}
+	}
 }

@@ -4,8 +4,8 @@
 //	gotest bench [-write FILE] [go test arguments] the same, and a table of measurements
 //	gotest soak  [-write FILE] [go test arguments] the same, and a list of figures
 //
-// A test gives a figure by t.Logf("figure: name = value"). A benchmark gives
-// numbers by b.ReportMetric; "ratio" is ours divided by the peer's measured in
+// A test gives a figure by t.Logf("figure: name = value"); what else a passing
+// test logs with a number in it is listed as it is. A benchmark gives numbers by b.ReportMetric; "ratio" is ours divided by the peer's measured in
 // the same run, and "goal-UNIT" is the most that metric UNIT should be (or the
 // least, for "floor-UNIT").
 //

@@ -11,6 +11,8 @@ import (
 const stream = `{"Action":"start","Package":"github.com/prism-ls/prism-ls/a"}
 {"Action":"run","Package":"github.com/prism-ls/prism-ls/a","Test":"TestGood"}
 {"Action":"output","Package":"github.com/prism-ls/prism-ls/a","Test":"TestGood","Output":"    a_test.go:9: figure: kills survived = 200 of 200\n"}
+{"Action":"output","Package":"github.com/prism-ls/prism-ls/a","Test":"TestGood","Output":"    a_test.go:10: 7 of 7 writes worked\n"}
+{"Action":"output","Package":"github.com/prism-ls/prism-ls/a","Test":"TestGood","Output":"    a_test.go:11: seed 12\n"}
 {"Action":"pass","Package":"github.com/prism-ls/prism-ls/a","Test":"TestGood"}
 {"Action":"output","Package":"github.com/prism-ls/prism-ls/a","Test":"TestBad","Output":"    a_test.go:12: got 1, want 2\n"}
 {"Action":"fail","Package":"github.com/prism-ls/prism-ls/a","Test":"TestBad"}
@@ -28,6 +30,8 @@ const stream = `{"Action":"start","Package":"github.com/prism-ls/prism-ls/a"}
 {"Action":"output","Package":"github.com/prism-ls/prism-ls/d","Test":"BenchmarkWalk/big","Output":"      10\t  2000 ns/op\t 0.42 ratio\t 0.5 goal-ratio\n"}
 {"Action":"output","Package":"github.com/prism-ls/prism-ls/d","Test":"BenchmarkSlow","Output":"BenchmarkSlow-2   \t 10\t 20 ns/op\t 3 x/s\t 5 floor-x/s\n"}
 {"Action":"output","Package":"github.com/prism-ls/prism-ls/d","Test":"BenchmarkPlain","Output":"BenchmarkPlain-2   \t 10\t 1234.5 ns/op\n"}
+{"Action":"output","Package":"github.com/prism-ls/prism-ls/langintel","Test":"BenchmarkFloor/small","Output":"BenchmarkFloor/small-2   \t 10\t 100 ns/op\n"}
+{"Action":"output","Package":"github.com/prism-ls/prism-ls/langintel","Test":"BenchmarkRoundTrip/small","Output":"BenchmarkRoundTrip/small-2   \t 10\t 150 ns/op\n"}
 {"Action":"pass","Package":"github.com/prism-ls/prism-ls/d","Elapsed":2}
 not an event
 `
@@ -63,6 +67,7 @@ func TestPages(t *testing.T) {
 	for _, want := range []string{
 		"| d | `Walk/big` | ratio | 0.42 | ≤ 0.5 | reached | 2000 ns/op |\n",
 		"| d | `Slow` | x/s | 3 | ≥ 5 | not reached | 20 ns/op |\n",
+		"| langintel | `RoundTrip/small` | ×Floor | 1.5 | ≤ 2 | reached | 150 ns/op |\n",
 		"| d | `Plain` | 1234 ns/op |\n",
 	} {
 		if !strings.Contains(page, want) {
@@ -70,7 +75,8 @@ func TestPages(t *testing.T) {
 		}
 	}
 	page = report("soak", s)
-	if want := "| a | `TestGood` | kills survived | 200 of 200 |\n"; !strings.Contains(page, want) {
-		t.Errorf("the reliability page lacks %q:\n%s", want, page)
+	want := "| a | `TestGood` | kills survived | 200 of 200 |\n| a | `TestGood` |  | 7 of 7 writes worked |\n"
+	if !strings.HasSuffix(page, want) {
+		t.Errorf("the reliability page does not end in %q:\n%s", want, page)
 	}
 }

@@ -2,14 +2,41 @@ package main
 
 import (
 	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 )
 
-// figure is a value that a test found out about the project.
+// figure is a value that a test found out about the project; without a name it is
+// a sentence.
 type figure struct {
 	pkg, test   string
 	name, value string
+}
+
+// maxFigure bounds a sentence that is taken for a figure; longer ones are
+// reports.
+const maxFigure = 160
+
+// logLine is what t.Log prints: place, and text.
+var logLine = regexp.MustCompile(`^ +\w+_test\.go:\d+: (.+)\n$`)
+
+// figureOf takes "figure: name = value", or any logged line with a number in it
+// that is not a seed.
+func figureOf(e *event) (figure, bool) {
+	logged := logLine.FindStringSubmatch(e.Output)
+	if logged == nil || e.Test == "" {
+		return figure{}, false
+	}
+	text := logged[1]
+	if rest, ok := strings.CutPrefix(text, "figure: "); ok {
+		name, value, _ := strings.Cut(rest, " = ")
+		return figure{e.Package, e.Test, name, value}, true
+	}
+	if len(text) > maxFigure || !strings.ContainsAny(text, "0123456789") || strings.HasPrefix(text, "seed ") {
+		return figure{}, false
+	}
+	return figure{e.Package, e.Test, "", text}, true
 }
 
 // measurement is one result line of a benchmark.
@@ -34,9 +61,8 @@ func (m *measurement) metric(unit string) (float64, bool) {
 
 // measure takes figures and benchmark results out of a line of output.
 func (s *summary) measure(e *event) {
-	if _, rest, ok := strings.Cut(e.Output, ": figure: "); ok {
-		name, value, _ := strings.Cut(strings.TrimSpace(rest), " = ")
-		s.figures = append(s.figures, figure{e.Package, e.Test, name, value})
+	if f, ok := figureOf(e); ok {
+		s.pkg(e.Package).figures = append(s.pkg(e.Package).figures, f)
 	}
 	// go test prints a benchmark's name when it starts and the rest of the line
 	// when it ends; -json has them as two outputs of one "test".

@@ -55,6 +55,7 @@ func machine() string {
 // them the plain times of the others.
 func performanceTable(s *summary) string {
 	slices.SortStableFunc(s.measured, orderOfMeasurement)
+	compareWithPeers(s.measured)
 	var compared, plain strings.Builder
 	for i := range s.measured {
 		m := &s.measured[i]
@@ -92,7 +93,7 @@ func goalRows(m *measurement) []string {
 			text, verdict = "≤ "+number(goal), mark(metric.value <= goal)
 		case atLeast:
 			text, verdict = "≥ "+number(floor), mark(metric.value >= floor)
-		case metric.unit != "ratio":
+		case metric.unit != "ratio" && !strings.HasPrefix(metric.unit, "×"):
 			continue
 		}
 		rows = append(rows, fmt.Sprintf("| %s | `%s` | %s | %s | %s | %s | %s |\n",

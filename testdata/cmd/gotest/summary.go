@@ -39,6 +39,8 @@ type packageRun struct {
 	order  []string
 	failed []string
 	passed int
+
+	figures []figure // of tests that have not ended
 }
 
 func newSummary(out io.Writer) *summary {
@@ -102,6 +104,7 @@ func (s *summary) addTest(p *packageRun, e *event) {
 		if e.Action == "pass" {
 			s.passed++
 			p.passed++
+			s.keepFigures(p, e.Test)
 		}
 		delete(p.tests, e.Test)
 	case "skip":
@@ -110,6 +113,15 @@ func (s *summary) addTest(p *packageRun, e *event) {
 	case "fail":
 		s.failed++
 		p.failed = append(p.failed, e.Test)
+	}
+}
+
+// keepFigures takes over what a test logged, now that it has passed.
+func (s *summary) keepFigures(p *packageRun, test string) {
+	for _, f := range p.figures {
+		if f.test == test {
+			s.figures = append(s.figures, f)
+		}
 	}
 }
 
