@@ -340,6 +340,26 @@ func TestClosedOwner(t *testing.T) {
 	}
 }
 
+func TestHelper(t *testing.T) {
+	for _, helper := range []string{"/bin/true", "/does/not/exist"} {
+		owner := child.NewOwner(&child.Options{Helper: []string{helper}})
+		if _, err := owner.Start(within(t, 20*time.Second), sh("true")); err == nil {
+			t.Errorf("%s is no helper, but something was started", helper)
+		}
+		if err := owner.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+	owner := child.NewOwner(&child.Options{Helper: []string{"/proc/self/exe", "ignored"}})
+	defer owner.Close()
+	cmd := sh("echo works; pwd")
+	cmd.Sandbox = &child.Sandbox{Mode: child.Prefer}
+	here, err := os.Getwd()
+	if got := run(t, owner, cmd); err != nil || string(got.Stdout) != "works\n"+here+"\n" {
+		t.Errorf("%q", got.Stdout)
+	}
+}
+
 func TestLookPath(t *testing.T) {
 	if got, err := child.LookPath("true", []string{"A=b", "PATH=:relative:/nowhere:/usr/bin:/bin"}); err != nil || got != "/usr/bin/true" {
 		t.Errorf("%q, %v", got, err)

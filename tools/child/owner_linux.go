@@ -78,7 +78,14 @@ func (o *Owner) Start(ctx context.Context, cmd Command) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	s := &spec{path: cmd.Path, dir: cmd.Dir, args: cmd.Args, env: cmd.Env, tty: cmd.TTY}
+	dir := cmd.Dir
+	if dir == "" {
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return nil, err
+		}
+	}
+	s := &spec{path: cmd.Path, dir: dir, args: cmd.Args, env: cmd.Env, tty: cmd.TTY}
 	granted, err := o.sandbox(ctx, cmd.Sandbox, s)
 	if err != nil {
 		return nil, err

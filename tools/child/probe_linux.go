@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,14 +101,15 @@ func (o *Owner) attempt(ctx context.Context, targets *probeTargets) (map[string]
 	}
 	defer reader.Close()
 	defer writer.Close()
-	helper := o.options.Helper
-	if len(helper) == 0 {
-		helper = []string{"/proc/self/exe"}
+	var args []string
+	if len(o.options.Helper) > 0 {
+		args = slices.Clone(o.options.Helper[1:])
 	}
-	args := append(helper[1:len(helper):len(helper)], targets.args()...)
-	cmd := Command{Path: helper[0], Stdout: writer}
-	process, err := o.start(ctx, &cmd, &spec{
-		path: helper[0], args: append(args, roleFlag+roleProbe), env: helperEnv(),
+	args = append(args, targets.inside, targets.outside, targets.abstract.Addr().String())
+	// The reaper that starts it is the helper itself.
+	const path = "/proc/self/exe"
+	process, err := o.start(ctx, &Command{Path: path, Stdout: writer}, &spec{
+		path: path, args: append(args, roleFlag+roleProbe), env: helperEnv(),
 		confine: true, writeRoots: []string{targets.inside},
 	}, Capabilities{})
 	writer.Close()
@@ -175,10 +177,6 @@ func newProbeTargets() (*probeTargets, error) {
 		return nil, fmt.Errorf("child: preparing the sandbox probe: %w", err)
 	}
 	return t, nil
-}
-
-func (t *probeTargets) args() []string {
-	return []string{t.inside, t.outside, t.abstract.Addr().String()}
 }
 
 func (t *probeTargets) close() {

@@ -95,6 +95,9 @@ func (p *Process) Kill(grace time.Duration) (KillReport, error) {
 	var asked []Info
 	if grace > 0 && !p.over() {
 		reply, err := p.lease.requestSoon(kindTerminate, nil)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return p.killLost() // a stopped reaper: once waiting is enough
+		}
 		if err == nil {
 			asked = reply.fields.infos()
 			timer := time.NewTimer(grace)

@@ -67,11 +67,11 @@ func helperArgs(helper []string, role string) []string {
 }
 
 // helperEnv is the whole environment of guardian and reapers: little memory,
-// no threads to spare, a collector that hardly ever has to run, and in a binary
-// built with the race detector no second of sleep at the end.
+// no threads to spare, and in a binary with the race detector no second of
+// sleep at the end.
 func helperEnv() []string {
 	return []string{
-		"GOMAXPROCS=2", "GOGC=off", "GOMEMLIMIT=24MiB",
+		"GOMAXPROCS=2", "GOGC=50",
 		"GODEBUG=asyncpreemptoff=1,containermaxprocs=0,updatemaxprocs=0",
 		"GORACE=atexit_sleep_ms=0",
 	}
@@ -82,6 +82,7 @@ func settle(role string) {
 	// Restricted threads are made for sandboxed starts and thrown away; the
 	// first thread of a process can never be, so it is kept for this goroutine.
 	runtime.LockOSThread()
+	_ = os.Chdir("/") // nobody's directory is held on to; commands say theirs
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	_ = os.WriteFile("/proc/thread-self/comm", []byte("prism-"+role), 0) // what ps shows
 	_ = unix.CloseRange(socketFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)

@@ -32,8 +32,9 @@ type Sandbox struct {
 	// WriteRoots are absolute paths of existing directories or files. List the
 	// temporary directory here that the program's TMPDIR names.
 	WriteRoots []string
-	// AllowNetwork leaves sockets alone. Without it the program gets no
-	// sockets but unconnected local ones and pairs.
+	// AllowNetwork leaves sockets alone, those of local services included: one
+	// that acts for its callers (a container engine) is a way out. Without it
+	// the program gets no sockets but unconnected local ones and pairs.
 	AllowNetwork bool
 }
 

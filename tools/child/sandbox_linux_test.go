@@ -194,6 +194,54 @@ func TestSandboxedTreeIsKilledToo(t *testing.T) {
 	checkGone(t, number, 0)
 }
 
+// becomesRoot returns a program in dir that makes root of anybody.
+func becomesRoot(t *testing.T, dir string) string {
+	t.Helper()
+	original, err := exec.LookPath("setpriv")
+	if err != nil {
+		t.Fatalf("setpriv (util-linux) is needed: %v", err)
+	}
+	program := filepath.Join(dir, "becomes-root")
+	data, err := os.ReadFile(original)
+	if err == nil {
+		err = os.WriteFile(program, data, 0o755)
+	}
+	if err == nil {
+		err = os.Chmod(program, 0o755|os.ModeSetuid)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+func TestSurvivorsAreReported(t *testing.T) {
+	program := os.Getenv(nobody)
+	if program == "" {
+		t.Skip("root can kill all; TestAsNobody runs this")
+	}
+	owner, numbers := newOwner(t), &numbers{}
+	number := numbers.take()
+	// It ends by itself when its input does, since nobody here can end it.
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	defer writer.Close()
+	cmd := sh("exec 3<&0; " + program + " --reuid=0 --clear-groups bash -c 'echo ready; cat; : " + number + "' <&3 & exec 3<&- <&-; sleep 1000")
+	cmd.Stdin = reader
+	process, _ := startReady(t, owner, cmd)
+	reader.Close()
+	report, err := process.Kill(0)
+	if err != nil || len(report.Survivors) == 0 || len(report.Killed) == 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	writer.Close()
+	eventually(t, 10*time.Second, "the survivors' end", func() bool { return len(carriers(number, false)) == 0 })
+	checkReport(t)(process.Kill(0))
+}
+
 // The same as a user without any privilege. Run as one already, the tests
 // themselves show it.
 func TestAsNobody(t *testing.T) {
@@ -209,8 +257,8 @@ func TestAsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(within(t, 120*time.Second), "/proc/self/exe",
-		"-test.run=^(TestSandbox.*|TestExit|TestReaperKilled.*|TestNothingIsLeft/.*/zoo|TestNothingIsLeftOfAKilledOwner)$")
-	cmd.Env = append(os.Environ(), nobody+"=1", "TMPDIR="+dir, "HOME="+dir)
+		"-test.run=^(TestSandbox.*|TestSurvivors.*|TestExit|TestReaperKilled.*|TestNothingIsLeft/.*/zoo|TestNothingIsLeftOfAKilledOwner)$")
+	cmd.Env = append(os.Environ(), nobody+"="+becomesRoot(t, dir), "TMPDIR="+dir, "HOME="+dir)
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobodyID, Gid: nobodyID}}
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
