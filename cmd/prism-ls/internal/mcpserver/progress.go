@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// beat is how often a call that reports nothing of its own is shown to be
-	// alive.
+	// beat is after how long without a report a call is shown to be alive.
 	beat = time.Second
 	// beatStep is by how much that moves the progress: less than any step that
 	// a tool reports, so that the tool's own reports still rise.
@@ -50,6 +49,9 @@ func (p *progress) sink() func(tools.Progress) {
 	return func(report tools.Progress) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		if !p.ended {
+			p.timer.Reset(beat)
+		}
 		p.send(report)
 	}
 }

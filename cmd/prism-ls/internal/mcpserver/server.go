@@ -168,11 +168,13 @@ func (s *Server) open(ctx context.Context, request mcp.Request) error {
 // Stateless clients (2026-07-28) cannot be asked.
 func (s *Server) clientRoot(ctx context.Context, session *mcp.ServerSession) string {
 	params := session.InitializeParams()
+	//lint:ignore SA1019 clients before 2026-07-28 name their workspace this way
 	if params == nil || params.Capabilities == nil || params.Capabilities.RootsV2 == nil || params.ProtocolVersion >= versions[0] {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, rootsTime)
 	defer cancel()
+	//lint:ignore SA1019 clients before 2026-07-28 name their workspace this way
 	result, err := session.ListRoots(ctx, nil)
 	if err != nil {
 		s.opts.Logger.Warn("the client did not name its roots; the working directory is the root", "error", err)
