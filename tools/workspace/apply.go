@@ -152,7 +152,7 @@ func (r *run) replaceKept(s *step) error {
 		}
 		return r.replaceMoved(s)
 	}
-	s.done = true
+	s.done, s.tombed = true, true
 	ok, err := r.verify(d, string(s.Tomb), s.Old)
 	if err != nil || !ok {
 		return orChanged(err, func() error { return r.changed(s) })
@@ -169,7 +169,7 @@ func (r *run) replaceMoved(s *step) error {
 		r.unkept("this file system can neither exchange names nor link files, so the original was not kept")
 		return d.rename(string(s.Temp), d, name, renameReplace)
 	}
-	s.done = true
+	s.done, s.tombed = true, true
 	if err := d.rename(name, d, string(s.Tomb), renameReplace); err != nil {
 		return err
 	}

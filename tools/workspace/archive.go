@@ -34,47 +34,81 @@ const recordName = "record"
 // check before an undo; beyond it, inode, size and time stand for them.
 const hashMoved = 64 << 20
 
-// original is where a step keeps what it replaced or took away.
-func (s *step) original(r *run) (d *dir, name string, ok bool) {
-	d = r.dir(s.Dir)
-	switch {
-	case s.Kind == kindPut && s.Old != nil:
-		if _, err := d.stat(string(s.Tomb)); err == nil {
-			return d, string(s.Tomb), true
-		}
-		_, err := d.stat(string(s.Temp))
-		return d, string(s.Temp), err == nil
-	case s.Kind == kindDelete:
-		return d, string(s.Tomb), true
-	case s.Kind == kindMove && s.OldTo != nil:
-		_, err := r.dir(s.ToDir).stat(string(s.Tomb))
-		return r.dir(s.ToDir), string(s.Tomb), err == nil
+// original is where a step still has what it replaced or took away.
+func (r *run) original(s *step) (d *dir, name string, ok bool) {
+	if s.Kind == kindMkdir || s.Kind == kindPut && s.Old == nil || s.Kind == kindMove && s.OldTo == nil {
+		return nil, "", false
 	}
-	return nil, "", false
+	d, name = r.keeper(s)
+	_, err := d.stat(name)
+	return d, name, err == nil
 }
 
 // archive turns the originals into the undo copy of the transaction. It cannot
 // fail the transaction, which has happened: without a copy there is no id, and
 // degraded says why.
-func (r *run) archive(tx *Tx) (id, degraded string) {
-	defer r.discardOriginals()
+func (r *run) archive(tx *Tx) {
 	if r.degraded != "" {
-		return "", r.degraded
+		return
 	}
 	total := int64(0)
 	for _, s := range r.steps {
 		total += s.bytes
 	}
 	if limit := r.w.limits.undoBytes; total > limit {
-		return "", fmt.Sprintf("the originals have %d bytes, and undo copies are kept up to %d", total, limit)
+		r.degraded = fmt.Sprintf("the originals have %d bytes, and undo copies are kept up to %d", total, limit)
+		return
 	}
 	id, err := r.keep(tx, total)
-	if err != nil {
-		r.degrade(err)
-		return "", "the change cannot be undone: " + r.degraded
+	if err == nil {
+		r.id = id
+		return
 	}
-	r.w.prune(id)
-	return id, ""
+	if err := r.unkeep(); err != nil {
+		r.final = true
+		r.w.log.Error("workspace: an original was lost with its undo copy", "root", r.w.Root(), "error", err)
+	}
+	r.degrade(err)
+	r.degraded = "the change cannot be undone: " + r.degraded
+}
+
+// unkeep gives up the undo copy; originals that were moved there return to
+// their temporary names.
+func (r *run) unkeep() error {
+	if r.kept == "" {
+		return nil
+	}
+	from, err := openRootDir(r.kept)
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	for _, s := range r.steps {
+		if s.Blob == nil {
+			continue
+		}
+		d, name := r.keeper(s)
+		if _, err := d.stat(name); err == nil {
+			continue // copied, not moved
+		}
+		if err := from.rename(s.Blob.Name, d, name, renameReplace); err != nil {
+			return err
+		}
+	}
+	kept := r.kept
+	r.kept, r.id = "", ""
+	return os.RemoveAll(kept)
+}
+
+// keeper is the place where the step left its original.
+func (r *run) keeper(s *step) (*dir, string) {
+	switch {
+	case s.Kind == kindMove:
+		return r.dir(s.ToDir), string(s.Tomb)
+	case s.Kind == kindPut && !s.tombed:
+		return r.dir(s.Dir), string(s.Temp)
+	}
+	return r.dir(s.Dir), string(s.Tomb)
 }
 
 // keep makes the undo directory. Nothing of it is flushed: after a power cut
@@ -88,11 +122,7 @@ func (r *run) keep(tx *Tx, total int64) (id string, err error) {
 	if err := os.Mkdir(where, 0o700); err != nil {
 		return "", err
 	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(where)
-		}
-	}()
+	r.kept = where
 	to, err := openRootDir(where)
 	if err != nil {
 		return "", err
@@ -124,7 +154,7 @@ func (r *run) keep(tx *Tx, total int64) (id string, err error) {
 // keepOriginal moves the step's original into the undo directory, or copies it
 // when that is on another file system.
 func (r *run) keepOriginal(s *step, to *dir, name string) error {
-	d, from, ok := s.original(r)
+	d, from, ok := r.original(s)
 	if !ok {
 		return nil
 	}
@@ -133,6 +163,7 @@ func (r *run) keepOriginal(s *step, to *dir, name string) error {
 		return err
 	}
 	b := &blob{Name: name}
+	s.Blob = b
 	known := ""
 	if st.mode.IsRegular() {
 		if s.Kind != kindMove && s.Old.SHA256 != "" {
@@ -145,7 +176,6 @@ func (r *run) keepOriginal(s *step, to *dir, name string) error {
 	}
 	err = d.rename(from, to, name, renameReplace)
 	if err != nil {
-		b.Digest = known
 		if err := (&replica{copy: true}).make(d, from, to, name); err != nil {
 			return err
 		}
@@ -159,14 +189,13 @@ func (r *run) keepOriginal(s *step, to *dir, name string) error {
 		}
 	}
 	b.Digest = known
-	s.Blob = b
 	return nil
 }
 
 // discardOriginals removes the originals that are still in the tree.
 func (r *run) discardOriginals() {
 	for _, s := range r.steps {
-		d, name, ok := s.original(r)
+		d, name, ok := r.original(s)
 		if !ok {
 			continue
 		}

@@ -18,9 +18,11 @@ type run struct {
 	slot     *slot           // one step
 	degraded string
 	undoing  string
-	open     int  // temporary files waiting for their flush
-	final    bool // the one step cannot be taken back
-	dirty    bool // an original could not be removed: keep the record for the next opening
+	open     int    // temporary files waiting for their flush
+	id       string // of the undo copy
+	kept     string // its directory
+	final    bool   // the one step cannot be taken back
+	dirty    bool   // an original could not be removed: keep the record for the next opening
 }
 
 // commit carries out the steps. undoing names the undo copy that they use up,
@@ -30,12 +32,19 @@ func (tx *Tx) commit(undoing string) (*Committed, error) {
 	if err := r.record(); err != nil {
 		return nil, err
 	}
-	if err := r.perform(); err != nil {
+	if err := r.perform(tx); err != nil {
 		return nil, r.back(err)
 	}
 	done := tx.planned()
 	if undoing == "" {
-		done.UndoID, done.Degraded = r.archive(tx)
+		if r.journal != nil {
+			r.archive(tx)
+		}
+		done.UndoID, done.Degraded = r.id, r.degraded
+		r.discardOriginals()
+		if r.id != "" {
+			r.w.prune(r.id)
+		}
 	} else {
 		r.discardOriginals()
 		r.removeEmpty(tx.rmdirs)
@@ -112,7 +121,7 @@ func (r *run) degrade(err error) {
 
 // perform makes directories, then writes and flushes all new content, then
 // renames, then flushes the directories and commits.
-func (r *run) perform() error {
+func (r *run) perform(tx *Tx) error {
 	for _, s := range r.steps {
 		if err := r.reach(s.node); err != nil {
 			return err
@@ -141,6 +150,11 @@ func (r *run) perform() error {
 		if err := r.apply(s); err != nil {
 			return err
 		}
+	}
+	if r.journal == nil && r.undoing == "" {
+		// Before the flush, which takes it to the disk as well: after a power cut
+		// the original is in the undo copy, not under a temporary name.
+		r.archive(tx)
 	}
 	if err := r.flush(); err != nil {
 		if !r.final {
@@ -233,7 +247,7 @@ func (r *run) flush() error {
 
 // back takes everything back after a failure, and returns the failure.
 func (r *run) back(failure error) error {
-	var left error
+	left := r.unkeep()
 	for _, s := range slices.Backward(r.steps) {
 		s.settle()
 		if !s.done {

@@ -45,6 +45,7 @@ type step struct {
 	file     *os.File    // the new content, before it is flushed
 	sum      chan string // its hash, when that is being computed
 	done     bool
+	tombed   bool  // a put that left its original under Tomb, not Temp
 	bytes    int64 // size of the original, for the undo limit
 }
 
