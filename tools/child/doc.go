@@ -19,7 +19,8 @@
 //
 // The program is executed again in two small roles. One guardian per Owner is
 // the child subreaper of everything. Below it, one reaper per running command
-// is the subreaper of that command alone, so that a process which calls
+// is the subreaper of that command alone ("prism-guardian" and "prism-reaper" to
+// ps), so that a process which calls
 // setsid(2), forks twice, clears its environment or outlives its parent is
 // still found in the one tree it came from (prctl(2),
 // PR_SET_CHILD_SUBREAPER). Reapers are kept warm and used again, since one

@@ -100,6 +100,8 @@ func (l *link) receive() (m *message, err error) {
 
 func (l *link) send(packet encoder, files []int) error {
 	var err error
+	// A helper that was stopped must not hold up its owner for ever.
+	_ = l.file.SetWriteDeadline(time.Now().Add(requestLimit))
 	waitErr := l.raw.Write(func(fd uintptr) bool {
 		err = send(int(fd), packet, files, maxPacket, unix.MSG_DONTWAIT)
 		return !errors.Is(err, unix.EAGAIN)

@@ -60,6 +60,7 @@ func TestSandboxConfinesWrites(t *testing.T) {
 		`mkdir a b && echo x >a/f && mv a/f b/g`: true,
 		`ln -s /etc/passwd link && rm link`:      true,
 		`echo x >/dev/null`:                      true,
+		`HOME=$PWD; git init -q && git -c user.name=a -c user.email=b commit -q --allow-empty -m c`: true,
 		`cat /etc/passwd >copy`:                  true,
 		`echo x >OUT/new`:                        false,
 		`echo x >OUT/file`:                       false,
