@@ -79,7 +79,10 @@ func (l *localShell) Run(ctx context.Context, command ShellCommand, out io.Write
 		reader.Close()
 		return nil, err
 	}
+	defer reader.Close() // only now: a closed pipe would end what is to be named
 	drain := startDrain(reader, out)
+	ctx, cancel := context.WithTimeout(ctx, command.Timeout)
+	defer cancel()
 	exit := &ShellExit{Code: -1}
 	if sandbox.Mode != "" && sandbox.Mode != child.Off {
 		granted := process.Sandbox()
@@ -91,9 +94,9 @@ func (l *localShell) Run(ctx context.Context, command ShellCommand, out io.Write
 		select {
 		case <-process.Done():
 		case <-ctx.Done():
-			return exit, l.end(process, drain, exit, ctx)
+			return exit, l.end(ctx, process, drain, exit)
 		case <-drain.failed:
-			return exit, l.end(process, drain, exit, ctx)
+			return exit, l.end(ctx, process, drain, exit)
 		}
 	}
 	ended, waitErr := process.Wait(context.WithoutCancel(ctx))
@@ -108,7 +111,7 @@ func (l *localShell) Run(ctx context.Context, command ShellCommand, out io.Write
 }
 
 // end kills a command that may not go on.
-func (l *localShell) end(process *child.Process, drain *drain, exit *ShellExit, ctx context.Context) error {
+func (l *localShell) end(ctx context.Context, process *child.Process, drain *drain, exit *ShellExit) error {
 	why := context.Cause(ctx)
 	grace := cancelGrace
 	switch {
@@ -144,7 +147,6 @@ func startDrain(reader *os.File, out io.Writer) *drain {
 
 func (d *drain) copy() {
 	defer close(d.done)
-	defer d.reader.Close()
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := d.reader.Read(buf)

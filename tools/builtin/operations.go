@@ -92,7 +92,8 @@ type ShellOperations interface {
 	// Capabilities says what a command will be isolated from.
 	Capabilities(ctx context.Context) (child.Capabilities, error)
 	// Run runs a command and hands its output, both streams in their order, to
-	// out. An error of out ends the command. When the context ends, or out
-	// fails, the whole process tree is ended: TERM, then after grace KILL.
+	// out. When the context ends, the timeout is over, or out fails, the whole
+	// process tree is ended: TERM, then soon KILL. A nil exit means that the
+	// command never ran.
 	Run(ctx context.Context, command ShellCommand, out io.Writer) (*ShellExit, error)
 }

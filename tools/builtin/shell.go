@@ -142,16 +142,15 @@ func (t *shellTool) run(ctx context.Context, call *tools.Call, in shellInput) (*
 	if in.Timeout != nil {
 		seconds = *in.Timeout
 	}
-	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
-	defer cancel()
 	command := in.Command
 	if t.CommandPrefix != "" {
 		command = t.CommandPrefix + "\n" + command
 	}
 	out := newOutput(t.MaxLines, t.MaxBytes, t.MaxTotalOutputBytes, t.SpillDir)
 	defer heartbeat(call, float64(seconds), "the command runs")()
-	exit, err := t.Operations.Run(limited, ShellCommand{
-		Path: t.shell, Args: []string{"-c", command}, Dir: t.ws.Abs(at.at), Env: t.Environment, Contained: call.Action().Contained,
+	exit, err := t.Operations.Run(ctx, ShellCommand{
+		Path: t.shell, Args: []string{"-c", command}, Dir: t.ws.Abs(at.at), Env: t.Environment,
+		Timeout: time.Duration(seconds) * time.Second, Contained: call.Action().Contained,
 	}, out)
 	if exit == nil { // it never ran
 		out.discard()
@@ -231,6 +230,9 @@ type ShellCommand struct {
 	Args []string
 	Dir  string
 	Env  []string
+	// Timeout runs from the moment that the command has started; when it is over,
+	// Run returns context.DeadlineExceeded.
+	Timeout time.Duration
 	// Contained: it was approved because a sandbox holds it, so it must not run
 	// without one.
 	Contained bool

@@ -38,7 +38,6 @@ type textFile struct {
 type scan struct {
 	most, left int64
 	hash       hash.Hash // nil: not wanted
-	at         int64
 }
 
 // scanReader reads raw bytes on account of a scan.
