@@ -149,26 +149,35 @@ func commands(root string) [][]string {
 	}
 }
 
-// world is a repository with a remote, a second branch, a change in the work
-// tree, and a program that leaves a mark when it is run.
-func world(t *testing.T) (root, program, mark string) {
+// model is what every world begins as: a repository with a second branch and
+// a change that is not committed.
+func model(t *testing.T) string {
 	base := t.TempDir()
-	root, mark, program = filepath.Join(base, "repo"), filepath.Join(base, "mark"), filepath.Join(base, "program")
+	root := filepath.Join(base, "repo")
 	must(t, os.MkdirAll(root, 0o755))
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$0 $*\" >>"+mark+"\ncat\n"), 0o755))
-	plain(t, root, "init", "-q", "-b", "main")
-	write(t, root, "a.txt", "one\n")
-	write(t, root, "b.txt", "one\n")
-	write(t, root, "c.txt", "one\n")
+	plain(t, root, "init", "-q", "-b", "main", "--template=")
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		write(t, root, name, "one\n")
+	}
 	plain(t, root, "add", "-A")
 	plain(t, root, "commit", "-q", "-m", "first")
 	plain(t, root, "switch", "-q", "-c", "other")
 	write(t, root, "b.txt", "two\n")
 	plain(t, root, "commit", "-q", "-a", "-m", "second")
 	plain(t, root, "switch", "-q", "main")
-	plain(t, base, "init", "-q", "--bare", "-b", "main", "remote.git")
-	plain(t, root, "remote", "add", "origin", filepath.Join(base, "remote.git"))
-	plain(t, root, "push", "-q", "origin", "main")
+	plain(t, base, "clone", "-q", "--bare", "--template=", "repo", "remote.git")
+	return base
+}
+
+// world is a copy of the model with its remote, and a program that leaves a
+// mark when it is run.
+func world(t *testing.T, model string) (root, program, mark string) {
+	base := t.TempDir()
+	must(t, os.CopyFS(base, os.DirFS(model)))
+	root, mark, program = filepath.Join(base, "repo"), filepath.Join(base, "mark"), filepath.Join(base, "program")
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$0 $*\" >>"+mark+"\ncat\n"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(root, ".git", "hooks"), 0o755))
+	appendFile(t, filepath.Join(root, ".git", "config"), "[remote \"origin\"]\nurl = "+filepath.Join(base, "remote.git")+"\nfetch = +refs/heads/*:refs/remotes/origin/*\n")
 	return root, program, mark
 }
 
@@ -198,7 +207,7 @@ func tryAll(t *testing.T, r *Runner, root string, list [][]string) (worked int, 
 
 // TestCleanRepository: the settings do not get in the way of the commands.
 func TestCleanRepository(t *testing.T) {
-	root, _, _ := world(t)
+	root, _, _ := world(t, model(t))
 	config, err := os.ReadFile(filepath.Join(root, ".git", "config"))
 	must(t, err)
 	worked, failures := tryAll(t, newRunner(t, nil), root, commands(root))
@@ -212,18 +221,21 @@ func TestCleanRepository(t *testing.T) {
 
 // TestHostileRepositories: no vector has its program run by any command.
 func TestHostileRepositories(t *testing.T) {
-	r := newRunner(t, nil)
+	r, base := newRunner(t, nil), model(t)
 	vectors := hostileVectors()
 	if len(vectors) < 32 {
 		t.Fatalf("%d vectors, want at least 32", len(vectors))
 	}
 	for _, v := range vectors {
 		t.Run(v.name, func(t *testing.T) {
-			root, program, mark := world(t)
+			root, program, mark := world(t, base)
 			if v.prepare != nil {
 				v.prepare(t, root, program)
 			}
 			config := strings.ReplaceAll(strings.ReplaceAll(v.config, "%s", program), "%%", "%")
+			if strings.Contains(config, "url = ") { // the vector's remote is the only one
+				plain(t, root, "config", "--remove-section", "remote.origin")
+			}
 			if config != "" {
 				appendFile(t, filepath.Join(root, ".git", "config"), config)
 			}
@@ -243,7 +255,7 @@ func TestHostileRepositories(t *testing.T) {
 // TestHostileVectorsWork: plain git runs the program of most vectors, so that
 // the test above shows something.
 func TestHostileVectorsWork(t *testing.T) {
-	root, program, mark := world(t)
+	root, program, mark := world(t, model(t))
 	attributes(t, root, program)
 	appendFile(t, filepath.Join(root, ".git", "config"), fmt.Sprintf("[core]\nfsmonitor = %s\n[filter \"evil\"]\nclean = %s\n", program, program))
 	write(t, root, "b.txt", "changed\n")

@@ -50,7 +50,6 @@ type worker struct {
 	*walk
 	listing *listing
 	buf     []byte
-	scan    scanner
 }
 
 // run works until the stack is empty or the cursor has seen enough. The end of
