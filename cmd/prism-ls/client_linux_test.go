@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // promise is how long prism-ls may outlive its client.
 const promise = 2 * time.Second
