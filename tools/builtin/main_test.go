@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/builtin"
 	"github.com/prism-ls/prism-ls/tools/child"
@@ -90,7 +92,9 @@ func (h *host) callAs(ctx context.Context, name string, in args, opts tools.Call
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return h.registry.Call(ctx, name, text, opts)
+	result := h.registry.Call(ctx, name, text, opts)
+	h.fits(result)
+	return result
 }
 
 // ok makes a call that has to succeed, and fills metadata.
@@ -157,3 +161,27 @@ func (h *host) content(rel string) string {
 type block = tools.Block
 
 func callOptions() tools.CallOptions { return tools.CallOptions{Session: "s", Owner: "o"} }
+
+// fits checks that the metadata of a result is what the tool's schema says.
+func (h *host) fits(result *tools.Result) {
+	h.t.Helper()
+	tool := h.registry.Tool(result.Tool)
+	if tool == nil || result.Err != nil {
+		return
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(tool.OutputSchema(), &schema); err != nil {
+		h.t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var value any
+	if err := json.Unmarshal(result.Metadata, &value); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := resolved.Validate(value); err != nil {
+		h.t.Errorf("%s: the metadata does not fit its schema: %v\n%s", result.Tool, err, result.Metadata)
+	}
+}

@@ -10,9 +10,8 @@ import (
 
 // ShellMetadata describes a finished command.
 type ShellMetadata struct {
-	// ExitCode is null when a signal, a timeout or the caller ended the command.
-	ExitCode *int   `json:"exitCode"`
-	Signal   string `json:"signal,omitempty"`
+	ExitCode ExitCode `json:"exitCode"`
+	Signal   string   `json:"signal,omitempty"`
 	// ShellCode is how a shell shows a signal: 128 and its number.
 	ShellCode           int                 `json:"shellCode,omitempty"`
 	Truncation          Truncation          `json:"truncation"`
@@ -54,7 +53,7 @@ func describe(exit *ShellExit, out *output, failed bool) *tools.Outcome[ShellMet
 			m.Signal, m.ShellCode = exit.Signal, 128+exit.SignalNumber
 			notice("[Command killed by %s]", exit.Signal)
 		default:
-			m.ExitCode = &exit.Code
+			m.ExitCode = ExitCode{exit.Code, true}
 			if exit.Code != 0 {
 				notice("[Command exited with code %d]", exit.Code)
 			}

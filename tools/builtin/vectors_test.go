@@ -92,6 +92,7 @@ func (v *vector) run(t *testing.T) {
 	before := snapshot(t, h.root)
 	in := strings.ReplaceAll(string(v.Args), "$ROOT", h.root)
 	result := h.registry.Call(t.Context(), v.Tool, []byte(in), callOptions())
+	h.fits(result)
 	v.compareChanges(t, before, snapshot(t, h.root))
 	want := v.Expect
 	if want.Error != "" {
