@@ -86,7 +86,7 @@ func compareReferences(t *testing.T, b *bench, symbol string) *langintel.Locatio
 }
 
 func TestToolsReferences(t *testing.T) {
-	b := open(t, module(t, "golang.org/x/tools"), nil)
+	b := open(t, module(t, "golang.org/x/tools"), &langintel.Options{Timeout: 2 * time.Minute})
 	got := compareReferences(t, b, "inspector.Inspector.Preorder")
 	if got.Total < 40 || len(got.Files) < 20 {
 		t.Errorf("%d references in %d files", got.Total, len(got.Files))
@@ -118,7 +118,9 @@ func TestCobraRename(t *testing.T) {
 	if done.Edits < refs.Total || !slices.ContainsFunc(done.Leftovers, func(l langintel.Location) bool { return strings.HasPrefix(l.Path, "site/") }) {
 		t.Errorf("%d edits for %d references, leftovers in %d places", done.Edits, refs.Total, len(done.Leftovers))
 	}
-	b.goTest("./...")
+	// Those tests write into a directory that refuses them, which it does not when
+	// they run as root.
+	b.goTest("-skip", "^TestFailGen", "./...")
 }
 
 func TestToolsRename(t *testing.T) {

@@ -79,11 +79,11 @@ func (t *target) askLocations(ctx context.Context, q locationsQuery, p page) (re
 	var places []place
 	for attempt := range 2 {
 		asked := time.Now()
-		var raw jsontext.Value
-		if err := t.read(ctx, q.method, q.params(t), &raw); err != nil {
-			return nil, nil, err
-		}
-		if places, err = parsePlaces(raw); err != nil {
+		err := t.read(ctx, q.method, q.params(t), resultReader(func(result jsontext.Value) (err error) {
+			places, err = parsePlaces(result)
+			return err
+		}))
+		if err != nil {
 			return nil, nil, err
 		}
 		if attempt == 1 {

@@ -109,6 +109,9 @@ func (r *rpc) close() {
 	r.running.Wait()
 }
 
+// resultReader takes a result as it came, before its buffer is used again.
+type resultReader func(jsontext.Value) error
+
 // call sends a request and decodes its result; a nil result is not decoded. When
 // ctx ends first the server is told that the answer is not wanted.
 func (r *rpc) call(ctx context.Context, method string, params, result any) error {
@@ -144,6 +147,9 @@ func (r *rpc) call(ctx context.Context, method string, params, result any) error
 		return nil
 	}
 	defer r.stream.in.release(x.message)
+	if reader, ok := result.(resultReader); ok && x.reply.fault == nil {
+		return reader(x.reply.result)
+	}
 	return x.decode(method, result)
 }
 

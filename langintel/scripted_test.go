@@ -205,8 +205,11 @@ func TestScriptedDeath(t *testing.T) {
 
 func TestScriptedHang(t *testing.T) {
 	t.Run("request", func(t *testing.T) {
-		b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{{Method: "textDocument/hover", Nth: 1}, on("textDocument/hover", lsptest.Action{Reply: aHover})}},
+		b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{{Method: "textDocument/hover", Nth: 2}, on("textDocument/hover", lsptest.Action{Reply: aHover})}},
 			&langintel.Options{Timeout: 300 * time.Millisecond})
+		if got, err := hover(b); err != nil || got.Text != "fine" {
+			t.Fatalf("%+v, %v", got, err)
+		}
 		got, err := hover(b)
 		if err != nil || got.Status != langintel.TimedOut || got.Reason == "" {
 			t.Fatalf("%+v, %v", got, err)
@@ -217,7 +220,12 @@ func TestScriptedHang(t *testing.T) {
 		}
 	})
 	t.Run("reading", func(t *testing.T) {
-		b, _ := scripted(t, &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Hang: true})}}, &langintel.Options{Timeout: 300 * time.Millisecond})
+		b, _ := scripted(t, &lsptest.Script{On: []lsptest.Rule{
+			{Method: "textDocument/hover", Nth: 1, Do: []lsptest.Action{{Reply: aHover}}}, on("textDocument/hover", lsptest.Action{Hang: true}),
+		}}, &langintel.Options{Timeout: 300 * time.Millisecond})
+		if got, err := hover(b); err != nil || got.Text != "fine" {
+			t.Fatalf("%+v, %v", got, err)
+		}
 		// More than a pipe holds: the sender must not wait for the server.
 		b.write("a.x", strings.Repeat("one two\n", 100_000))
 		for range 3 {

@@ -48,7 +48,7 @@ type session struct {
 	endOnce  sync.Once
 	endErr   error
 	stopping atomic.Bool
-	warm     atomic.Bool // it has answered a question
+	warm     sync.Map // methods that it has answered
 }
 
 // openSession starts a process and initializes it. On an error everything that
@@ -234,19 +234,19 @@ func (v *session) initialize(ctx context.Context) error {
 	return v.rpc.notify("initialized", struct{}{})
 }
 
-// call sends a request within the client's time for one request. Until a server
-// has answered for the first time it may still be loading the workspace, which
-// is part of its start.
+// call sends a request within the client's time for one request. The first
+// question of each kind may have the server load or check what it has not yet,
+// which is part of its start.
 func (v *session) call(ctx context.Context, method string, params, result any) error {
 	limit := v.client.opts.Timeout
-	if !v.warm.Load() {
+	if _, warm := v.warm.Load(method); !warm {
 		limit = max(limit, v.client.opts.StartTimeout)
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := v.rpc.call(ctx, method, params, result)
-	if err == nil && method != "textDocument/documentSymbol" { // an outline needs no more than the file
-		v.warm.Store(true)
+	if err == nil {
+		v.warm.Store(method, true)
 	}
 	return err
 }

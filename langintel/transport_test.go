@@ -158,10 +158,14 @@ func BenchmarkRoundTrip(b *testing.B) {
 			r := newRPC(in, out, 32<<20, 32)
 			r.start(nil, nil)
 			ctx := context.Background()
-			var raw jsontext.Value
+			length := 0
+			read := resultReader(func(result jsontext.Value) error {
+				length = len(result)
+				return nil
+			})
 			for b.Loop() {
-				if err := r.call(ctx, "textDocument/hover", struct{}{}, &raw); err != nil || len(raw) != len(result) {
-					b.Fatal(err, len(raw))
+				if err := r.call(ctx, "textDocument/hover", struct{}{}, read); err != nil || length != len(result) {
+					b.Fatal(err, length)
 				}
 			}
 			b.StopTimer()
