@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,6 +27,10 @@ func (l *lease) run() {
 }
 
 func (l *lease) hear(m *message) {
+	if m.kind == kindDone {
+		l.owner.markReady(l)
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	process := l.process
@@ -81,9 +86,6 @@ func (l *lease) start(ctx context.Context, cmd *Command, s *spec, granted Capabi
 		select {
 		case reply = <-answer:
 		default:
-			if !isClosed(l.guardian.ready) {
-				return nil, errNoHelper
-			}
 			return nil, ErrLost
 		}
 	case <-ctx.Done():
@@ -143,22 +145,44 @@ func (o *Owner) takeBack(l *lease) {
 	if _, known := o.leases[l]; !known {
 		return
 	}
-	if o.closed || l.guardian != o.guardian || len(o.idle) >= max(o.options.Spares, keepIdle) {
+	usable := !o.closed && l.guardian == o.guardian
+	if usable && o.give(offer{lease: l}) {
+		return
+	}
+	if !usable || len(o.idle) >= max(o.options.Spares, keepIdle) {
 		l.file.Close()
 		return
 	}
 	o.idle = append(o.idle, l)
 }
 
-// forget drops a reaper that is gone.
+// markReady takes in a reaper that has started.
+func (o *Owner) markReady(l *lease) {
+	o.mu.Lock()
+	l.ready = true
+	o.starting--
+	o.mu.Unlock()
+	o.takeBack(l)
+	o.replenish()
+}
+
+// forget drops a reaper that is gone. If it never was ready, somebody waited
+// for it and is told; the others get another one.
 func (o *Owner) forget(l *lease) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.leases, l)
-	for i, idle := range o.idle {
-		if idle == l {
-			o.idle = append(o.idle[:i], o.idle[i+1:]...)
-			return
-		}
+	o.idle = slices.DeleteFunc(o.idle, func(idle *lease) bool { return idle == l })
+	if l.ready {
+		return
+	}
+	o.starting--
+	if !isClosed(l.guardian.ready) {
+		o.failWaiters(errNoHelper)
+		return
+	}
+	o.give(offer{err: errGone})
+	if err := o.spawn(); err != nil {
+		o.failWaiters(err)
 	}
 }

@@ -17,6 +17,9 @@ const (
 	// keepIdle is how many idle reapers are kept after they were needed at the
 	// same time, if Options.Spares is less.
 	keepIdle = 4
+	// mostStarting is how many reapers start at the same time. In a burst of
+	// short commands a returned one is sooner there than a new one.
+	mostStarting = 4
 	// startLimit bounds the wait for a helper that is being started.
 	startLimit = 30 * time.Second
 	// closeLimit bounds the wait for a guardian's end.
@@ -32,6 +35,8 @@ type Owner struct {
 	guardian *keeper
 	leases   map[*lease]struct{} // every reaper, idle or not
 	idle     []*lease
+	waiters  []chan offer // of Starts without a reaper, the first first
+	starting int          // reapers that have not said that they are ready
 	closed   bool
 	wait     sync.WaitGroup // goroutines of links and the guardian's wait
 
@@ -58,11 +63,19 @@ type keeper struct {
 	state *os.ProcessState
 }
 
+// offer is a reaper for a Start, or why there is none.
+type offer struct {
+	lease *lease
+	err   error
+}
+
 // lease is the owner's side of one reaper.
 type lease struct {
 	*link
 	owner    *Owner
 	guardian *keeper
+
+	ready bool // guarded by the owner's mu
 
 	mu      sync.Mutex
 	process *Process // nil while idle
@@ -97,9 +110,12 @@ func (o *Owner) start(ctx context.Context, cmd *Command, s *spec, granted Capabi
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, errNoHelper)
 	defer cancel()
 	for try := range 3 {
-		l, err := o.lease()
+		l, err := o.lease(ctx)
+		if errors.Is(err, errGone) && try < 2 {
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, o.explain(err)
 		}
 		process, err := l.start(ctx, cmd, s, granted)
 		if errors.Is(err, errGone) && try < 2 {
@@ -130,40 +146,90 @@ func (o *Owner) explain(err error) error {
 	return ErrLost
 }
 
-// lease returns an idle reaper, or a new one.
-func (o *Owner) lease() (*lease, error) {
+// lease returns an idle reaper, or the first that is ready.
+func (o *Owner) lease(ctx context.Context) (*lease, error) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	if o.closed {
+		o.mu.Unlock()
 		return nil, ErrClosed
 	}
 	if last := len(o.idle) - 1; last >= 0 {
 		l := o.idle[last]
 		o.idle = o.idle[:last]
+		o.mu.Unlock()
 		return l, nil
 	}
-	return o.newLease()
+	waiter := make(chan offer, 1)
+	o.waiters = append(o.waiters, waiter)
+	err := o.spawn()
+	o.mu.Unlock()
+	if err != nil {
+		o.stopWaiting(waiter)
+		return nil, err
+	}
+	select {
+	case got := <-waiter:
+		return got.lease, got.err
+	case <-ctx.Done():
+		o.stopWaiting(waiter)
+		return nil, context.Cause(ctx)
+	}
 }
 
-// replenish has reapers started until enough are idle. Nobody waits for them.
+// stopWaiting withdraws a waiter; what it was offered meanwhile goes back.
+func (o *Owner) stopWaiting(waiter chan offer) {
+	o.mu.Lock()
+	o.waiters = slices.DeleteFunc(o.waiters, func(w chan offer) bool { return w == waiter })
+	o.mu.Unlock()
+	select {
+	case got := <-waiter:
+		if got.lease != nil {
+			o.takeBack(got.lease)
+		}
+	default:
+	}
+}
+
+// give needs mu. It reports whether somebody was waiting.
+func (o *Owner) give(what offer) bool {
+	if len(o.waiters) == 0 {
+		return false
+	}
+	o.waiters[0] <- what
+	o.waiters = o.waiters[1:]
+	return true
+}
+
+// failWaiters needs mu.
+func (o *Owner) failWaiters(err error) {
+	for o.give(offer{err: err}) {
+	}
+}
+
+// spawn needs mu. It has reapers started for those that wait, and spare ones.
+func (o *Owner) spawn() error {
+	for !o.closed && o.starting < min(mostStarting, len(o.waiters)+o.options.Spares-len(o.idle)) {
+		if err := o.newLease(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replenish has spare reapers started. Nobody waits for them.
 func (o *Owner) replenish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for !o.closed && len(o.idle) < o.options.Spares {
-		l, err := o.newLease()
-		if err != nil {
-			o.options.Logger.Warn("no spare reaper", "error", err)
-			return
-		}
-		o.idle = append(o.idle, l)
+	if err := o.spawn(); err != nil {
+		o.options.Logger.Warn("no spare reaper", "error", err)
 	}
 }
 
 // newLease needs mu.
-func (o *Owner) newLease() (*lease, error) {
+func (o *Owner) newLease() error {
 	l, other, err := newLink()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer unix.Close(other)
 	fresh := &lease{link: l, owner: o}
@@ -172,7 +238,7 @@ func (o *Owner) newLease() (*lease, error) {
 		if !known {
 			if err := o.startGuardian(); err != nil {
 				l.file.Close()
-				return nil, err
+				return err
 			}
 		}
 		fresh.guardian = o.guardian
@@ -182,13 +248,14 @@ func (o *Owner) newLease() (*lease, error) {
 		}
 		if !known || !errors.Is(err, errGone) {
 			l.file.Close()
-			return nil, fmt.Errorf("child: asking for a reaper: %w", err)
+			return fmt.Errorf("child: asking for a reaper: %w", err)
 		}
 		o.guardian = nil // it was killed, and its goroutine has not noticed yet
 	}
 	o.leases[fresh] = struct{}{}
+	o.starting++
 	o.wait.Go(fresh.run)
-	return fresh, nil
+	return nil
 }
 
 // startGuardian needs mu.
@@ -268,6 +335,7 @@ func (o *Owner) Close() error {
 func (o *Owner) close() error {
 	o.mu.Lock()
 	o.closed = true
+	o.failWaiters(ErrClosed)
 	guardian := o.guardian
 	var leases []*lease
 	for l := range o.leases {

@@ -45,6 +45,7 @@ func reap() int {
 		return exitMisused
 	}
 	go r.wait()
+	r.send(newPacket(kindDone, 0)) // ready
 	buffer := make([]byte, maxPacket)
 	for r.ready() {
 		m, err := receive(r.socket, buffer, 0)
