@@ -68,7 +68,8 @@ func collectGiven(t reflect.Type, into map[reflect.Type]*jsonschema.Schema, seen
 }
 
 // plain drops the null alternative that derivation gives to pointers and
-// slices: an optional field is left out, never null.
+// slices: an optional field is left out, never null. A required pointer to a
+// number, text or boolean keeps it, since there null is a value.
 func plain(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -78,8 +79,11 @@ func plain(s *jsonschema.Schema) {
 			s.Type, s.Types = s.Types[1-i], nil
 		}
 	}
-	for _, property := range s.Properties {
-		plain(property)
+	for name, property := range s.Properties {
+		value := len(property.Types) == 2 && !slices.Contains(property.Types, "array") && !slices.Contains(property.Types, "object")
+		if !value || !slices.Contains(s.Required, name) {
+			plain(property)
+		}
 	}
 	plain(s.Items)
 	plain(s.AdditionalProperties)
