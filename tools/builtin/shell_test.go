@@ -52,7 +52,7 @@ func TestShellExitCodes(t *testing.T) {
 		}
 	}
 	result := h.call("shell", args{"command": "kill -KILL $$"})
-	if m := shellMetadata(t, result); m.ExitCode.Exited || m.Signal != "SIGKILL" || m.ShellCode != 137 {
+	if m := shellMetadata(t, result); m.ExitCode != nil || m.Signal != "SIGKILL" || m.ShellCode != 137 {
 		t.Errorf("metadata of a killed shell is %s", result.Metadata)
 	}
 	if !strings.Contains(string(result.Metadata), `"exitCode":null`) {
@@ -117,7 +117,7 @@ func TestShellBackground(t *testing.T) {
 		if result.Err != nil || !strings.HasPrefix(text, "started\n[Killed") || !strings.Contains(text, "proc_start") {
 			t.Errorf("got %v %q", result.Err, text)
 		}
-		if len(m.Detached) != 1 || m.Detached[0].Command != "sleep 301" || m.ExitCode != (builtin.ExitCode{Code: 0, Exited: true}) {
+		if len(m.Detached) != 1 || m.Detached[0].Command != "sleep 301" || m.ExitCode == nil || *m.ExitCode != 0 {
 			t.Errorf("metadata is %s", result.Metadata)
 		}
 	})
@@ -243,7 +243,7 @@ func TestShellSpill(t *testing.T) {
 	h.ok("shell", args{"command": `for i in $(seq 1 60000); do printf '\033[0m'; done; echo x`}, nil) // much, but all of it is shown
 	h.fails("shell", args{"command": "seq 1 5000; sleep 306", "timeout": 1}, tools.CodeTimeout)
 	result := h.fails("shell", args{"command": "yes"}, tools.CodeLimit)
-	if m := shellMetadata(t, result); !m.OutputLimitExceeded || m.TotalOutputBytes != 4<<20 || m.FullOutputPath != "" || m.ExitCode.Exited {
+	if m := shellMetadata(t, result); !m.OutputLimitExceeded || m.TotalOutputBytes != 4<<20 || m.FullOutputPath != "" || m.ExitCode != nil {
 		t.Errorf("metadata over the cap: %s", result.Metadata)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

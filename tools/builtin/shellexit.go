@@ -10,8 +10,9 @@ import (
 
 // ShellMetadata describes a finished command.
 type ShellMetadata struct {
-	ExitCode ExitCode `json:"exitCode"`
-	Signal   string   `json:"signal,omitempty"`
+	// ExitCode is nil when a signal, a timeout or the caller ended the command.
+	ExitCode *int   `json:"exitCode"`
+	Signal   string `json:"signal,omitempty"`
 	// ShellCode is how a shell shows a signal: 128 and its number.
 	ShellCode           int                 `json:"shellCode,omitempty"`
 	Truncation          Truncation          `json:"truncation"`
@@ -53,7 +54,7 @@ func describe(exit *ShellExit, out *output, failed bool) *tools.Outcome[ShellMet
 			m.Signal, m.ShellCode = exit.Signal, 128+exit.SignalNumber
 			notice("[Command killed by %s]", exit.Signal)
 		default:
-			m.ExitCode = ExitCode{exit.Code, true}
+			m.ExitCode = &exit.Code
 			if exit.Code != 0 {
 				notice("[Command exited with code %d]", exit.Code)
 			}
