@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/logfile"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/mcpserver"
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -60,7 +63,7 @@ func (a *app) serve(structured bool) error {
 			return err
 		}
 	}
-	logger := a.logger(nil)
+	logger := a.logger(slog.LevelWarn)
 	conn := mcpserver.NewConn(os.Stdin, out, logger)
 	unwatch, err := mcpserver.WatchClosed(out, conn.End)
 	if err != nil {
@@ -83,6 +86,7 @@ type opener struct {
 	app  *app
 	mu   sync.Mutex
 	host *host.Host
+	log  *logfile.File // nil where there is no state directory
 }
 
 func (o *opener) open(_ context.Context, root string) (*tools.Registry, error) {
@@ -97,7 +101,12 @@ func (o *opener) open(_ context.Context, root string) (*tools.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	opened, err := host.Open(cfg, o.app.logger(cfg.Level()))
+	out := o.app.err
+	if cfg.StateDir != "" {
+		o.log = logfile.New(cfg.LogFile())
+		out = io.MultiWriter(o.log, out) // in this order: standard error may be closed
+	}
+	opened, err := host.Open(cfg, slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: cfg.Level()})))
 	if err != nil {
 		return nil, err
 	}
@@ -111,5 +120,9 @@ func (o *opener) close() error {
 	if o.host == nil {
 		return nil
 	}
-	return o.host.Close()
+	err := o.host.Close()
+	if o.log != nil {
+		err = errors.Join(err, o.log.Close())
+	}
+	return err
 }

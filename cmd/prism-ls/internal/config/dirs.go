@@ -25,6 +25,9 @@ func (c *Config) ConsentsDir() string { return filepath.Join(c.StateDir, consent
 // TrustDir holds the records of trusted workspaces.
 func (c *Config) TrustDir() string { return filepath.Join(c.StateDir, trustDir) }
 
+// LogFile is what a server logs to beside standard error.
+func (c *Config) LogFile() string { return filepath.Join(c.StateDir, "log", "prism-ls.log") }
+
 // OutputDir holds the whole output of commands whose output was truncated.
 func (c *Config) OutputDir() string { return filepath.Join(c.StateDir, "output") }
 

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
 	"github.com/prism-ls/prism-ls/langintel"
@@ -59,7 +61,27 @@ func (h *Host) Close() error {
 	if h.files != nil {
 		errs = append(errs, h.files.Close())
 	}
+	h.sweepOutput()
 	return errors.Join(errs...)
+}
+
+// outputTime is how long the whole output of a command is kept.
+const outputTime = 7 * 24 * time.Hour
+
+// sweepOutput removes whole outputs that nobody will ask for any more.
+func (h *Host) sweepOutput() {
+	if h.cfg.StateDir == "" {
+		return
+	}
+	entries, err := os.ReadDir(h.cfg.OutputDir())
+	if err != nil {
+		return // there is nothing to sweep
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > outputTime {
+			_ = os.Remove(filepath.Join(h.cfg.OutputDir(), entry.Name())) // another process may have been quicker
+		}
+	}
 }
 
 func (h *Host) openFiles() error {

@@ -17,7 +17,7 @@ const answerTime = 50 * time.Millisecond
 func (s *Server) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	talk, err := s.talkTo(request)
 	if err != nil {
-		return s.shape(&tools.Result{Tool: request.Params.Name, Err: tools.AsError(err)}), nil
+		return fill(ctx, &tools.Result{Tool: request.Params.Name, Err: tools.AsError(err)}), nil
 	}
 	progress := newProgress(ctx, request)
 	defer progress.end()
@@ -32,7 +32,7 @@ func (s *Server) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.C
 	if question := talk.pending(); question != nil && ctx.Err() == nil {
 		return s.seals.ask(request, question)
 	}
-	return s.shape(result), nil
+	return fill(ctx, result), nil
 }
 
 // await returns the call's result, or soon after its end by cancellation one

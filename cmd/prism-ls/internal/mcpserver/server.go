@@ -121,12 +121,24 @@ func (s *Server) around(next mcp.MethodHandler) mcp.MethodHandler {
 				return nil, codedError(jsonrpc.CodeInternalError, tools.AsError(err))
 			}
 		}
-		if call, ok := request.(*mcp.CallToolRequest); ok && s.registry.Tool(call.Params.Name) == nil {
-			unknown := s.registry.Call(ctx, call.Params.Name, nil, tools.CallOptions{})
-			return nil, codedError(jsonrpc.CodeInvalidParams, unknown.Err)
+		if call, ok := request.(*mcp.CallToolRequest); ok {
+			return s.aroundCall(ctx, call, next)
 		}
 		return next(ctx, method, request)
 	}
+}
+
+func (s *Server) aroundCall(ctx context.Context, call *mcp.CallToolRequest, next mcp.MethodHandler) (mcp.Result, error) {
+	if s.registry.Tool(call.Params.Name) == nil {
+		unknown := s.registry.Call(ctx, call.Params.Name, nil, tools.CallOptions{})
+		return nil, codedError(jsonrpc.CodeInvalidParams, unknown.Err)
+	}
+	ctx, slot := withSlot(ctx)
+	result, err := next(ctx, "tools/call", call)
+	if err != nil || slot.result == nil {
+		return result, err
+	}
+	return &rawResult{result: slot.result, structured: s.opts.Structured, complete: call.ProtocolVersion() >= versions[0]}, nil
 }
 
 // codedError is a protocol error that carries a code of ours.
