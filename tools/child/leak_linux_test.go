@@ -48,9 +48,8 @@ func TestNothingLeaks(t *testing.T) {
 	inGuardian := descriptors(t, guardian)
 	work()
 	eventually(t, 5*time.Second, "idle reapers are few again", func() bool { return len(childrenOf(guardian)) <= 5 })
-	if now := descriptors(t, guardian); now > inGuardian {
-		t.Errorf("guardian had %d descriptors, now %d", inGuardian, now)
-	}
+	// It opens one or two for the moment of a look at its children.
+	eventually(t, 5*time.Second, "guardian's descriptors as before", func() bool { return descriptors(t, guardian) <= inGuardian })
 	for _, reaper := range childrenOf(guardian) {
 		if strays := childrenOf(reaper); len(strays) > 0 {
 			t.Errorf("idle reaper %s has children %v", reaper, strays)
