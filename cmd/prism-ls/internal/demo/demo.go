@@ -1,0 +1,159 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/workspace"
+)
+
+// Options say what to show, and how to reach it.
+type Options struct {
+	// Source is the workspace to copy; it is only read.
+	Source *workspace.Workspace
+	// Files lists the files of the source, relative to its root.
+	Files func(ctx context.Context) ([]string, error)
+	// Scratch is the directory for the copy. It is made, and removed at the end.
+	Scratch string
+	// Open makes the registry of tools for the copy, once it is there.
+	Open func(root string) (registry *tools.Registry, close func() error, err error)
+	// Out gets the story.
+	Out io.Writer
+	// Progress is told what a slow step waits for; nil: nobody is.
+	Progress func(tools.Progress)
+}
+
+// show is a running demonstration.
+type show struct {
+	Options
+	ctx      context.Context
+	registry *tools.Registry
+	step     int
+	began    time.Time
+}
+
+// Run copies, shows, and cleans up. An error is a step that did not do what it
+// should have.
+func Run(ctx context.Context, opts Options) (err error) {
+	s := &show{Options: opts, ctx: ctx, began: time.Now()}
+	if err := os.MkdirAll(s.Scratch, 0o700); err != nil {
+		return tools.Errorf(tools.CodeStateUnavailable, "the scratch copy cannot be made: %w", err)
+	}
+	defer func() {
+		if removeErr := os.RemoveAll(s.Scratch); err == nil {
+			err = removeErr
+		}
+	}()
+	copied, err := s.copySource()
+	if err != nil {
+		return err
+	}
+	s.printf("A scratch copy of %s: %d files, %.1f MB. The original is only read.\n", s.Source.Root(), copied.files, float64(copied.bytes)/1e6)
+	registry, closeRegistry, err := s.Open(s.Scratch)
+	if err != nil {
+		return err
+	}
+	s.registry = registry
+	defer func() {
+		if closeErr := closeRegistry(); err == nil {
+			err = closeErr
+		}
+	}()
+	if err := s.loop(); err != nil {
+		return err
+	}
+	s.printf("\nDone in %s. The scratch copy is gone.\n", round(time.Since(s.began)))
+	return nil
+}
+
+// loop is the job itself.
+func (s *show) loop() error {
+	before, err := digest(s.Scratch)
+	if err != nil {
+		return err
+	}
+	found, err := s.find()
+	if err != nil {
+		return err
+	}
+	if err := s.references(&found); err != nil {
+		return err
+	}
+	undoID, err := s.rename(found)
+	if err != nil {
+		return err
+	}
+	if err := s.build(); err != nil {
+		return err
+	}
+	if err := s.mistake(found); err != nil {
+		return err
+	}
+	if err := s.undo(undoID); err != nil {
+		return err
+	}
+	after, err := digest(s.Scratch)
+	if err != nil {
+		return err
+	}
+	if before != after {
+		return tools.Errorf(tools.CodeInternal, "after undo the copy is not what it was before the rename")
+	}
+	s.printf("     every file is as it was before, byte for byte\n")
+	return nil
+}
+
+// call makes one tool call, and fills metadata with what it returns.
+func (s *show) call(title, tool string, input, metadata any) (*tools.Result, error) {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	result := s.registry.Call(s.ctx, tool, text, tools.CallOptions{Session: "demo", Owner: "demo", Progress: s.Progress})
+	s.step++
+	s.printf("\n%d  %-34s %-16s %8s\n", s.step, title, tool, round(time.Since(start)))
+	if result.Err != nil {
+		return result, result.Err
+	}
+	if metadata == nil {
+		return result, nil
+	}
+	return result, json.Unmarshal(result.Metadata, metadata)
+}
+
+func (s *show) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.Out, format, args...) // a closed terminal ends the program by itself
+}
+
+func round(d time.Duration) time.Duration {
+	if d < 100*time.Millisecond {
+		return d.Round(100 * time.Microsecond)
+	}
+	return d.Round(10 * time.Millisecond)
+}
+
+// Dir returns a scratch directory below base for a source root: always the same
+// one while nobody else uses it, because build caches go by path.
+func Dir(base, root string) (string, error) {
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		return "", tools.Errorf(tools.CodeStateUnavailable, "the scratch copy cannot be made: %w", err)
+	}
+	name := filepath.Join(base, filepath.Base(root)+"-"+shortHash(root))
+	info, err := os.Stat(name)
+	if err == nil && time.Since(info.ModTime()) > time.Hour { // left behind by a run that was killed
+		if err := os.RemoveAll(name); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Mkdir(name, 0o700); err == nil {
+		return name, nil
+	}
+	return os.MkdirTemp(base, filepath.Base(root)+"-")
+}
