@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/wording"
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/policy"
 )
@@ -40,7 +40,7 @@ func (a *app) listOffers(consents *policy.Consents) error {
 		return err
 	}
 	for _, offer := range offers {
-		fmt.Fprintf(a.out, "%s  %s\n", offer.ID, describe(offer.Action, offer.Reason))
+		fmt.Fprintf(a.out, "%s  %s: %s\n", offer.ID, printable(offer.Action.Operation), printable(offer.Reason))
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (a *app) approve(consents *policy.Consents, id string) error {
 		if offer.ID != id {
 			continue
 		}
-		yes, err := terminal.confirm(describe(offer.Action, offer.Reason) + "\nAllow exactly this, once?")
+		yes, err := terminal.confirm(wording.Action(offer.Action, offer.Reason) + "\nAllow exactly this, once?")
 		if err != nil {
 			return err
 		}
@@ -74,23 +74,4 @@ func (a *app) approve(consents *policy.Consents, id string) error {
 	}
 	fmt.Fprintf(a.out, "approved %s: %s\n", approved.ID, approved.Action.Operation)
 	return nil
-}
-
-// describe says in a few lines what an action would do.
-func describe(action tools.Action, reason string) string {
-	text := printable(action.Operation + ": " + reason)
-	if action.Command != "" {
-		text += "\n  command: " + printable(strings.Join(append([]string{action.Command}, action.Args...), " "))
-	}
-	for i, path := range action.Paths {
-		if i == 10 {
-			text += fmt.Sprintf("\n  … and %d more paths", len(action.Paths)-i)
-			break
-		}
-		text += "\n  path: " + printable(path)
-	}
-	if len(action.Env) > 0 {
-		text += "\n  environment: " + printable(strings.Join(action.Env, " "))
-	}
-	return text
 }

@@ -114,7 +114,7 @@ func (c *consent) approve() *exec.Cmd {
 func TestApprove(t *testing.T) {
 	c := offer(t)
 	shown, status := onTerminal(t, c.approve(), "no")
-	if status != 1 || !strings.Contains(shown, "path: .envrc") {
+	if status != 1 || !strings.Contains(shown, "Path: .envrc") {
 		t.Errorf("no: %d, %s", status, shown)
 	}
 	if got := c.write(); got.Error.Code == "" {

@@ -3,11 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/wording"
 	"github.com/prism-ls/prism-ls/tools"
 )
 
@@ -41,7 +40,7 @@ func (t *terminal) ask(question string) (string, error) {
 // Approve is tools.Approver's.
 func (t *terminal) Approve(ctx context.Context, action tools.Action, reason string) (bool, error) {
 	return await(ctx, func() (bool, error) {
-		return t.confirm(describe(action, reason) + "\nAllow exactly this, once?")
+		return t.confirm(wording.Action(action, reason) + "\nAllow exactly this, once?")
 	})
 }
 
@@ -78,28 +77,14 @@ func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 }
 
 func questionText(question tools.Question) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n", printable(question.Text))
-	for _, option := range question.Options {
-		fmt.Fprintf(&text, "  %s: %s\n", printable(option.ID), printable(option.Label))
-		for _, pro := range option.Pros {
-			fmt.Fprintf(&text, "    + %s\n", printable(pro))
-		}
-		for _, con := range option.Cons {
-			fmt.Fprintf(&text, "    - %s\n", printable(con))
-		}
-	}
-	switch {
-	case question.Multiple:
-		text.WriteString("Your choices, separated by commas")
-	default:
-		text.WriteString("Your choice")
+	text := wording.Question(question) + "\n\nYour choice"
+	if question.Multiple {
+		text += "s, separated by commas"
 	}
 	if question.AllowCustom {
-		text.WriteString(", or your own words")
+		text += ", or your own words"
 	}
-	text.WriteString(": ")
-	return text.String()
+	return text + ": "
 }
 
 // readReply matches an answer with the options; what matches none is the
@@ -126,20 +111,6 @@ func readReply(question tools.Question, answer string) (tools.Reply, error) {
 	return tools.Reply{}, tools.Errorf(tools.CodeAborted, "%q is none of the options", answer)
 }
 
-// printable spells out what could make a terminal show something else than is
-// there: control characters and invisible marks.
-func printable(text string) string {
-	var out strings.Builder
-	for _, r := range text {
-		if unicode.IsPrint(r) {
-			out.WriteRune(r)
-		} else {
-			fmt.Fprintf(&out, "\\u%04x", r)
-		}
-	}
-	return out.String()
-}
-
 // person finds the terminal when a question comes up. It is a tools.Approver
 // and tools.Asker.
 type person struct{}
@@ -163,3 +134,6 @@ func (person) Ask(ctx context.Context, question tools.Question) (tools.Reply, er
 	defer t.Close()
 	return t.Ask(ctx, question)
 }
+
+// printable makes text from outside safe to show.
+func printable(text string) string { return wording.Visible(text) }

@@ -4,12 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/wording"
 	"github.com/prism-ls/prism-ls/tools"
 )
 
@@ -18,56 +17,18 @@ const (
 	fieldChoice  = "choice"
 	fieldCustom  = "custom"
 	fieldOption  = "option_" // one boolean an option, for clients without lists
-	maxShown     = 2000      // bytes of a command line in a question
 	approvalNote = "Accept to allow exactly this, once."
 )
 
 // approvalForm asks for consent to one action. Its form has no fields: to
 // accept is to approve.
 func approvalForm(action tools.Action, reason string) *mcp.ElicitParams {
-	var text strings.Builder
-	fmt.Fprintf(&text, "prism-ls: %s needs your approval (%s).\n", action.Operation, visible(reason))
-	if action.Command != "" {
-		fmt.Fprintf(&text, "Command: %s\n", visible(strings.Join(append([]string{action.Command}, action.Args...), " ")))
-	}
-	for i, path := range action.Paths {
-		if i == 10 {
-			fmt.Fprintf(&text, "… and %d more paths\n", len(action.Paths)-i)
-			break
-		}
-		fmt.Fprintf(&text, "Path: %s\n", visible(path))
-	}
-	if len(action.Env) > 0 {
-		fmt.Fprintf(&text, "Environment: %s\n", visible(strings.Join(action.Env, " ")))
-	}
-	if action.Entries > 0 {
-		fmt.Fprintf(&text, "Files and directories: %d\n", action.Entries)
-	}
-	text.WriteString(approvalNote)
-	return &mcp.ElicitParams{Mode: "form", Message: text.String(), RequestedSchema: emptyForm()}
+	message := "prism-ls: " + wording.Action(action, reason) + "\n" + approvalNote
+	return &mcp.ElicitParams{Mode: "form", Message: message, RequestedSchema: emptyForm()}
 }
 
 func emptyForm() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
-}
-
-// visible makes text from a workspace safe to show to a person who decides by
-// it: control characters and text direction marks are spelled out.
-func visible(text string) string {
-	cut := ""
-	if len(text) > maxShown {
-		text, cut = strings.ToValidUTF8(text[:maxShown], ""), fmt.Sprintf(" … (%d bytes in all)", len(text))
-	}
-	var out strings.Builder
-	for _, r := range text {
-		switch {
-		case r < ' ' || r >= 0x7f && r < 0xa0, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
-			fmt.Fprintf(&out, "\\u%04x", r)
-		default:
-			out.WriteRune(r)
-		}
-	}
-	return out.String() + cut
 }
 
 // decisionForm asks for a choice. A list of choices is a property of its own
@@ -75,17 +36,8 @@ func visible(text string) string {
 func decisionForm(asked tools.Question, lists bool) *mcp.ElicitParams {
 	schema := emptyForm()
 	ids := make([]any, 0, len(asked.Options))
-	var text strings.Builder
-	text.WriteString(visible(asked.Text))
 	for _, option := range asked.Options {
 		ids = append(ids, option.ID)
-		fmt.Fprintf(&text, "\n\n%s: %s", visible(option.ID), visible(option.Label))
-		for _, pro := range option.Pros {
-			fmt.Fprintf(&text, "\n  + %s", visible(pro))
-		}
-		for _, con := range option.Cons {
-			fmt.Fprintf(&text, "\n  - %s", visible(con))
-		}
 	}
 	switch {
 	case !asked.Multiple:
@@ -102,7 +54,7 @@ func decisionForm(asked tools.Question, lists bool) *mcp.ElicitParams {
 	} else if !asked.Multiple {
 		schema.Required = []string{fieldChoice}
 	}
-	return &mcp.ElicitParams{Mode: "form", Message: text.String(), RequestedSchema: schema}
+	return &mcp.ElicitParams{Mode: "form", Message: wording.Question(asked), RequestedSchema: schema}
 }
 
 // readDecision takes a reply out of a form. What was not offered is refused:
