@@ -137,13 +137,6 @@ func habitat(t *testing.T, root, outside string) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestHostilePaths(t *testing.T) {
 	base := t.TempDir()
 	must(t, os.Chmod(base, 0o755))

@@ -185,3 +185,11 @@ func (h *host) fits(result *tools.Result) {
 		h.t.Errorf("%s: the metadata does not fit its schema: %v\n%s", result.Tool, err, result.Metadata)
 	}
 }
+
+// must ends the test on an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
