@@ -31,7 +31,8 @@ func IsControlPath(rel string) bool {
 		if slices.Contains(controlDirs, part) {
 			return true
 		}
-		if part == ".github" && i+1 < len(parts) && parts[i+1] == "workflows" {
+		// The directory as a whole counts, too: what is moved there brings its workflows.
+		if part == ".github" && (i+1 == len(parts) || parts[i+1] == "workflows") {
 			return true
 		}
 	}

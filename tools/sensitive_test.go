@@ -14,6 +14,8 @@ func TestSensitivePaths(t *testing.T) {
 		{".gitignore", false, false},
 		{".github/workflows/ci.yml", true, false},
 		{".github/dependabot.yml", false, false},
+		{".github", true, false},
+		{"sub/.GitHub", true, false},
 		{".vscode/tasks.json", true, false},
 		{"web/.npmrc", true, false},
 		{"home/.bashrc", true, false},
