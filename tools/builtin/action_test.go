@@ -12,6 +12,7 @@ import (
 	"github.com/prism-ls/prism-ls/tools/builtin"
 	"github.com/prism-ls/prism-ls/tools/child"
 	"github.com/prism-ls/prism-ls/tools/policy"
+	"github.com/prism-ls/prism-ls/tools/workspace"
 )
 
 // watcher is a policy that allows everything, remembers what it was asked, and
@@ -166,6 +167,28 @@ func TestGuardedPolicy(t *testing.T) {
 	text := h.ok("repo_search", args{"query": "KEY", "includeHidden": true, "context": 0}, nil)
 	if text != "plain:1:1:KEY=3" {
 		t.Errorf("a search shows %q", text)
+	}
+}
+
+// TestUndoAsksLikeTheChange: taking back the change of a control file steers as
+// much as the change itself.
+func TestUndoAsksLikeTheChange(t *testing.T) {
+	shipped, err := policy.New(nil)
+	must(t, err)
+	h := newHost(t, func(_ *builtin.Deps, o *tools.RegistryOptions) { o.Policy = shipped })
+	for path, denied := range map[string]bool{".envrc": true, ".env": true, ".github": true, "plain": false} {
+		at, err := h.ws.Parse(path)
+		must(t, err)
+		done, err := h.ws.Transact(t.Context(), []workspace.Path{at}, func(tx *workspace.Tx) error { return tx.Write(at, []byte("x"), nil) })
+		must(t, err)
+		if !denied {
+			h.ok("undo", args{"undoId": done.UndoID}, nil)
+			continue
+		}
+		h.fails("undo", args{"undoId": done.UndoID}, tools.CodeExecutionDenied)
+		if h.content(path) != "x" {
+			t.Errorf("%s was undone without consent", path)
+		}
 	}
 }
 

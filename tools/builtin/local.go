@@ -102,6 +102,10 @@ func (l localFiles) Move(ctx context.Context, from, to workspace.Path, overwrite
 	})
 }
 
+func (l localFiles) Touches(_ context.Context, id string) ([]string, error) {
+	return l.ws.UndoPaths(id)
+}
+
 func (l localFiles) Undo(ctx context.Context, id string) ([]string, error) {
 	return l.ws.Undo(ctx, id)
 }

@@ -76,6 +76,9 @@ type MoveOperations interface {
 
 // UndoOperations takes committed changes back for `undo`.
 type UndoOperations interface {
+	// Touches returns the real paths of all that an undo would change, so that
+	// the policy sees them. It changes nothing.
+	Touches(ctx context.Context, id string) (files []string, err error)
 	Undo(ctx context.Context, id string) (files []string, err error)
 }
 

@@ -36,8 +36,14 @@ func newUndo(d *Deps) (*tools.Tool, error) {
 	return tools.New(spec, t.plan, t.run)
 }
 
-func (t *undoTool) plan(_ context.Context, _ *tools.Call, in undoInput) (tools.Action, error) {
-	return tools.Action{Args: []string{in.UndoID}, Risk: tools.RiskMedium}, nil
+// plan shows the policy what the undo changes: taking back the change of a file
+// needs as much consent as the change did.
+func (t *undoTool) plan(ctx context.Context, _ *tools.Call, in undoInput) (tools.Action, error) {
+	files, err := t.ops.Touches(ctx, in.UndoID)
+	if err != nil {
+		return tools.Action{}, err
+	}
+	return tools.Action{Paths: files, Args: []string{in.UndoID}, Risk: tools.RiskMedium}, nil
 }
 
 func (t *undoTool) run(ctx context.Context, call *tools.Call, in undoInput) (*tools.Outcome[UndoMetadata], error) {

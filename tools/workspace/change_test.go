@@ -1,8 +1,10 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -190,6 +192,37 @@ func TestUndoOnlyWhileFilesAreAsLeft(t *testing.T) {
 		}
 		wantCode(t, err, tools.CodeFileChanged)
 		f.expectTree(before)
+	}
+}
+
+// TestUndoPaths: what an undo would change can be told before, and telling it
+// changes nothing.
+func TestUndoPaths(t *testing.T) {
+	f := newFixture(t)
+	f.file("a", "one")
+	wrote, err := f.write("d/e/new", "text", &WriteOptions{CreateParents: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, err := f.move("a", "b", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := f.tree()
+	for id, want := range map[string][]string{wrote.UndoID: {"d", "d/e", "d/e/new"}, moved.UndoID: {"a", "b"}} {
+		got, err := f.w.UndoPaths(id)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("paths of %s: %q, %v, want %q", id, got, err, want)
+		}
+		if _, err := f.w.Undo(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.w.UndoPaths(id); !errors.Is(err, tools.CodeNotFound) {
+			t.Errorf("after the undo: %v", err)
+		}
+	}
+	if len(before) == len(f.tree()) {
+		t.Error("nothing was undone")
 	}
 }
 

@@ -23,7 +23,7 @@ var undoIDForm = regexp.MustCompile(`^[0-9a-f]{16}-[0-9a-f]{8}$`)
 // is [tools.CodeNotFound].
 func (w *Workspace) Undo(ctx context.Context, id string) ([]string, error) {
 	if !undoIDForm.MatchString(id) {
-		return nil, tools.Errorf(tools.CodeNotFound, "%q is not an undo id of this workspace", id)
+		return nil, notUndoID(id)
 	}
 	if err := w.store.open(); err != nil {
 		return nil, tools.Errorf(tools.CodeStateUnavailable, "undo copies cannot be reached: %w", err)
@@ -35,14 +35,9 @@ func (w *Workspace) Undo(ctx context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths := make([]Path, 0, len(record.Left))
-	for _, l := range record.Left {
-		paths = append(paths, Path{Rel: string(l.Path)})
-	}
-	for _, o := range record.Ops {
-		if o.Kind == kindMkdir {
-			paths = append(paths, Path{Rel: joinRaw(o.Dir, o.Name)})
-		}
+	var paths []Path
+	for _, real := range record.paths() {
+		paths = append(paths, Path{Rel: real})
 	}
 	tx, err := w.begin(ctx, paths)
 	if err != nil {
@@ -70,11 +65,50 @@ func (w *Workspace) Undo(ctx context.Context, id string) ([]string, error) {
 	return done.Files, nil
 }
 
+// UndoPaths returns, sorted, the real paths of all that an undo of id would
+// change, directories that it might remove included. It changes nothing. Codes
+// are those of [Workspace.Undo].
+func (w *Workspace) UndoPaths(id string) ([]string, error) {
+	if !undoIDForm.MatchString(id) {
+		return nil, notUndoID(id)
+	}
+	if w.store.base == "" {
+		return nil, tools.Errorf(tools.CodeStateUnavailable, "undo copies cannot be reached: %w", errNoStateDir)
+	}
+	if _, err := os.Stat(w.store.undo()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, tools.Errorf(tools.CodeStateUnavailable, "undo copies cannot be reached: %w", err)
+	}
+	_, record, err := w.undoRecord(id)
+	if err != nil {
+		return nil, err
+	}
+	return record.paths(), nil
+}
+
+// paths are the entries that the transaction touched.
+func (u *undoRecord) paths() []string {
+	var all []string
+	for _, l := range u.Left {
+		all = append(all, string(l.Path))
+	}
+	for _, o := range u.Ops {
+		if o.Kind == kindMkdir {
+			all = append(all, joinRaw(o.Dir, o.Name))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 func joinRaw(dir, name raw) string {
 	if dir == "." {
 		return string(name)
 	}
 	return string(dir) + "/" + string(name)
+}
+
+func notUndoID(id string) error {
+	return tools.Errorf(tools.CodeNotFound, "%q is not an undo id of this workspace", id)
 }
 
 func unknownUndo(id string) error {
