@@ -29,6 +29,7 @@ type gate struct {
 	policy   Policy
 	consents Consents
 	scope    ApprovalScope
+	root     string
 	wait     time.Duration
 
 	mu       sync.Mutex
@@ -37,7 +38,7 @@ type gate struct {
 
 // pass returns nil when the action may happen.
 func (g *gate) pass(ctx context.Context, call *Call, action Action) error {
-	action.Owner, action.Session = call.Owner, call.Session
+	action.Root, action.Owner, action.Session = g.root, call.Owner, call.Session
 	if g.policy == nil {
 		return nil
 	}

@@ -38,6 +38,11 @@ type Action struct {
 	// Contained: a command will run in a sandbox that can write only to the
 	// workspace and reaches no network.
 	Contained bool `json:"contained,omitempty"`
+	// Options are the inputs that lift a safeguard ("force", "allowHardlink").
+	Options []string `json:"options,omitempty"`
+	// Root is the absolute path of the workspace that Paths are relative to. The
+	// registry sets it.
+	Root string `json:"root,omitempty"`
 	// Content is the SHA-256 of what will be written or run beyond the above,
 	// so that a consent cannot be used for something else.
 	Content string `json:"content,omitempty"`

@@ -17,6 +17,9 @@ import (
 // everything, records nothing and redacts nothing, which suits a Go program
 // that makes the calls itself.
 type RegistryOptions struct {
+	// Root is the workspace that the tools are bound to: an approval given in one
+	// workspace is none in another. "" suits a program that has only one.
+	Root string
 	// Policy decides before any side effect; nil allows.
 	Policy Policy
 	// Consents are approvals given outside of a call; nil means there are none.
@@ -58,7 +61,7 @@ func NewRegistry(list []*Tool, opts *RegistryOptions) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.gate = &gate{policy: r.opts.Policy, consents: r.opts.Consents, scope: r.opts.Approvals, wait: time.Duration(wait) * time.Millisecond}
+	r.gate = &gate{policy: r.opts.Policy, consents: r.opts.Consents, scope: r.opts.Approvals, root: r.opts.Root, wait: time.Duration(wait) * time.Millisecond}
 	for _, tool := range list {
 		if _, taken := r.tools[tool.spec.Name]; taken {
 			return nil, Errorf(CodeToolInput, "two tools are named %s", tool.spec.Name)
@@ -166,6 +169,7 @@ func (r *Registry) authorize(ctx context.Context, call *Call, in any) (err error
 	if call.action, err = call.tool.plan(ctx, call, in); err != nil {
 		return err
 	}
+	call.action.Root = r.opts.Root
 	return r.gate.pass(ctx, call, call.action)
 }
 

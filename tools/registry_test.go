@@ -275,6 +275,33 @@ func TestApprovalScopes(t *testing.T) {
 	}
 }
 
+// offers remembers what was offered for consent.
+type offers struct{ actions []Action }
+
+func (*offers) Take(context.Context, string) (bool, error) { return false, nil }
+
+func (o *offers) Offer(_ context.Context, action Action, _ string) (string, error) {
+	o.actions = append(o.actions, action)
+	return "id", nil
+}
+
+// TestConsentIsForOneWorkspace: the same words in two workspaces are two actions.
+func TestConsentIsForOneWorkspace(t *testing.T) {
+	digests := map[string]bool{}
+	for _, root := range []string{"/one", "/two"} {
+		o := &offers{}
+		registry := echo(t, echoSpec, &RegistryOptions{Root: root, Policy: &script{verdict: Ask}, Consents: o}, nil)
+		result := registry.Call(t.Context(), "echo", []byte(`{"text":"x"}`), CallOptions{})
+		if result.Err == nil || len(o.actions) != 1 || o.actions[0].Root != root {
+			t.Fatalf("%s: %v, offered %+v", root, result.Err, o.actions)
+		}
+		digests[o.actions[0].Digest()] = true
+	}
+	if len(digests) != 2 {
+		t.Error("a consent in one workspace is one in the other")
+	}
+}
+
 func TestExclusiveCallsRunAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spec := echoSpec

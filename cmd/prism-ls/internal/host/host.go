@@ -202,7 +202,7 @@ func (h *Host) registryOptions() (*tools.RegistryOptions, error) {
 		return nil, err
 	}
 	opts := &tools.RegistryOptions{
-		Policy: rules, Approvals: tools.ApprovalScope(h.cfg.Approvals.Scope),
+		Root: h.cfg.Root, Policy: rules, Approvals: tools.ApprovalScope(h.cfg.Approvals.Scope),
 		ApprovalTimeout: h.cfg.ApprovalTimeout(), Logger: h.log,
 	}
 	h.events = tools.NewEvents(h.filesChanged, 0)

@@ -32,8 +32,14 @@ func Action(action tools.Action, reason string) string {
 	if len(action.Env) > 0 {
 		fmt.Fprintf(&text, "\nEnvironment: %s", Visible(strings.Join(action.Env, " ")))
 	}
+	if len(action.Options) > 0 {
+		fmt.Fprintf(&text, "\nWith: %s", Visible(strings.Join(action.Options, ", ")))
+	}
 	if action.Entries > 0 {
 		fmt.Fprintf(&text, "\nFiles and directories: %d", action.Entries)
+	}
+	if action.Root != "" {
+		fmt.Fprintf(&text, "\nIn: %s", Visible(action.Root))
 	}
 	return text.String()
 }
