@@ -16,10 +16,14 @@ import (
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/filelock"
 )
 
 // maxEntry bounds one line of the log; a longer action is cut to its digest.
 const maxEntry = 64 << 10
+
+// lockTime bounds waiting for other writers of the log, who hold it for one line.
+const lockTime = 5 * time.Second
 
 // Phase says which half of a call an Entry tells of.
 type Phase string
@@ -81,18 +85,18 @@ func (a *Audit) Close() error {
 }
 
 // Intent records what a call is about to do; urgent ones are on disk on return.
-func (a *Audit) Intent(_ context.Context, intent tools.Intent) (string, error) {
+func (a *Audit) Intent(ctx context.Context, intent tools.Intent) (string, error) {
 	action := a.clean(intent.Action)
 	entry := Entry{Phase: PhaseIntent, ID: intent.CallID, Tool: intent.Tool, Action: &action}
 	if text, err := json.Marshal(action); err != nil || len(text) > maxEntry {
 		entry.Action, entry.Digest = nil, intent.Action.Digest()
 	}
-	return intent.CallID, a.append(entry, intent.Urgent)
+	return intent.CallID, a.append(ctx, entry, intent.Urgent)
 }
 
 // Outcome records how the call ended: with that code, or well when it is "".
-func (a *Audit) Outcome(_ context.Context, id string, code tools.Code) error {
-	return a.append(Entry{Phase: PhaseOutcome, ID: id, Code: code}, false)
+func (a *Audit) Outcome(ctx context.Context, id string, code tools.Code) error {
+	return a.append(ctx, Entry{Phase: PhaseOutcome, ID: id, Code: code}, false)
 }
 
 func (a *Audit) clean(action tools.Action) tools.Action {
@@ -108,16 +112,18 @@ func (a *Audit) clean(action tools.Action) tools.Action {
 	return action
 }
 
-func (a *Audit) append(entry Entry, durable bool) error {
+func (a *Audit) append(ctx context.Context, entry Entry, durable bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.open(); err != nil {
 		return stateError(err)
 	}
-	if err := lockFile(a.file); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	if err := filelock.Wait(ctx, a.file); err != nil {
 		return stateError(err)
 	}
-	defer unlockFile(a.file)
+	defer func() { _ = filelock.Release(a.file) }() // closing the file releases it too
 	if err := a.catchUp(); err != nil {
 		return stateError(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/prism-ls/prism-ls/tools/filelock"
 )
 
 // journal is the record of a transaction of several steps, flushed before the
@@ -138,7 +140,7 @@ func createLocked(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		ok, err := tryLockFile(file)
+		ok, err := filelock.Try(file)
 		if ok && linked(file, path) {
 			return file, nil
 		}
@@ -160,7 +162,7 @@ func lockLeftover(path string) (*os.File, error) {
 		}
 		return nil, err
 	}
-	if ok, err := tryLockFile(file); !ok {
+	if ok, err := filelock.Try(file); !ok {
 		file.Close()
 		return nil, err
 	}

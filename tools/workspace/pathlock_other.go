@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/prism-ls/prism-ls/tools/filelock"
 )
 
 // pathLocks are the locks between processes: a fixed number of files, one of
@@ -31,7 +33,7 @@ func (l *pathLocks) lock(ctx context.Context, key uint64) (release func(), err e
 	if err != nil {
 		return nil, err
 	}
-	if err := poll(ctx, func() (bool, error) { return tryLockFile(file) }); err != nil {
+	if err := poll(ctx, func() (bool, error) { return filelock.Try(file) }); err != nil {
 		file.Close()
 		return nil, err
 	}
