@@ -248,12 +248,12 @@ func (r *Registry) redact(result *Result) {
 			result.Content[i].Text = string(r.opts.Redactor.Redact([]byte(block.Text)))
 		}
 	}
-	result.Metadata = r.opts.Redactor.Redact(result.Metadata)
+	result.Metadata = redactJSON(r.opts.Redactor, result.Metadata)
 	if result.Err != nil {
 		clean := *result.Err
 		clean.Message = string(r.opts.Redactor.Redact([]byte(clean.Message)))
 		if details, err := encode(clean.Details); err == nil && clean.Details != nil {
-			clean.Details = json.RawMessage(r.opts.Redactor.Redact(details))
+			clean.Details = json.RawMessage(redactJSON(r.opts.Redactor, details))
 		}
 		result.Err = &clean
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -257,6 +258,35 @@ func TestTheOrderOfACall(t *testing.T) {
 				t.Errorf("not redacted: %s", text)
 			}
 		})
+	}
+}
+
+// mask redacts one text.
+type mask string
+
+func (m mask) Redact(text []byte) []byte {
+	return []byte(strings.ReplaceAll(string(text), string(m), "[redacted]"))
+}
+
+// TestRedactedMetadataIsJSON: whatever a secret looks like.
+func TestRedactedMetadataIsJSON(t *testing.T) {
+	for secret, want := range map[string]string{
+		"hunter2":        `{"in":{"text":"12345678","tags":["a","b [redacted]"],"big":12345678}}`,
+		"12345678":       `{"in":{"big":"[redacted]","tags":["a","b hunter2"],"text":"[redacted]"}}`,
+		`78","tags":["a`: `{"in":{"big":12345678,"tags":["a","b hunter2"],"text":"12345678"}}`,
+	} {
+		registry := echo(t, echoSpec, &RegistryOptions{Redactor: mask(secret)}, nil)
+		result := registry.Call(t.Context(), "echo", []byte(`{"text":"12345678","big":12345678,"tags":["a","b hunter2"]}`), CallOptions{})
+		var got, expected any
+		if err := json.Unmarshal(result.Metadata, &got); err != nil {
+			t.Fatalf("%s: %v in %s", secret, err, result.Metadata)
+		}
+		if err := json.Unmarshal([]byte(want), &expected); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, expected) {
+			t.Errorf("%s: %s, want %s", secret, result.Metadata, want)
+		}
 	}
 }
 

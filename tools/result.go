@@ -66,6 +66,48 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	}{e.Code, e.Message, e.Details})
 }
 
+// redactJSON takes secrets out of JSON text. A secret may be a number, or span
+// what is JSON's own (`a","b`); then its values are taken one by one, so that
+// JSON it remains.
+func redactJSON(redactor Redactor, text []byte) []byte {
+	clean := redactor.Redact(text)
+	if json.Valid(clean) {
+		return clean
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var value any
+	if dec.Decode(&value) != nil {
+		return []byte("{}")
+	}
+	if clean, err := encode(redactValue(redactor, value)); err == nil {
+		return clean
+	}
+	return []byte("{}")
+}
+
+func redactValue(redactor Redactor, value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		clean := make(map[string]any, len(v))
+		for name, member := range v {
+			clean[string(redactor.Redact([]byte(name)))] = redactValue(redactor, member)
+		}
+		return clean
+	case []any:
+		for i, element := range v {
+			v[i] = redactValue(redactor, element)
+		}
+	case string:
+		return string(redactor.Redact([]byte(v)))
+	case json.Number:
+		if clean := string(redactor.Redact([]byte(v))); clean != string(v) {
+			return clean
+		}
+	}
+	return value
+}
+
 // encode is json.Marshal without HTML escaping: what is shown is what is there.
 func encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
