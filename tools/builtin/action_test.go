@@ -98,6 +98,53 @@ func TestConsentBindsContent(t *testing.T) {
 	}
 }
 
+// TestConsentBindsSafeguards: a call that goes without a safeguard is another one.
+func TestConsentBindsSafeguards(t *testing.T) {
+	h, w := watched(t)
+	h.write("a", "x")
+	edits := []args{{"oldText": "x", "newText": "y"}}
+	for _, c := range []struct {
+		tool   string
+		in     args
+		option string
+	}{
+		{"write", args{"path": "b", "content": "x"}, "force"},
+		{"write", args{"path": "b", "content": "x"}, "allowHardlink"},
+		{"edit", args{"path": "a", "edits": edits, "dryRun": true}, "force"},
+		{"edit", args{"path": "a", "edits": edits, "dryRun": true}, "allowHardlink"},
+	} {
+		w.seen = nil
+		h.ok(c.tool, c.in, nil)
+		c.in[c.option] = true
+		h.ok(c.tool, c.in, nil)
+		if w.seen[0].Digest() == w.seen[1].Digest() {
+			t.Errorf("%s: a consent without %s is one with it", c.tool, c.option)
+		}
+	}
+}
+
+// TestDeleteTakesWhatWasCounted: what came after the policy agreed stays.
+func TestDeleteTakesWhatWasCounted(t *testing.T) {
+	h, w := watched(t)
+	h.write("tree/a", "x")
+	w.then = func() { h.write("tree/late", "y") }
+	h.fails("delete", args{"path": "tree", "recursive": true}, tools.CodeFileChanged)
+	if h.content("tree/a") != "x" || h.content("tree/late") != "y" {
+		t.Error("something is gone")
+	}
+	h.write("file", "x")
+	w.then = func() {
+		must(t, os.Remove(h.path("file")))
+		h.write("file/in", "y")
+	}
+	h.fails("delete", args{"path": "file", "recursive": true}, tools.CodeFileChanged)
+	if h.content("file/in") != "y" {
+		t.Error("a directory went where a file was agreed to")
+	}
+	w.then = nil
+	h.ok("delete", args{"path": "tree", "recursive": true}, nil)
+}
+
 // TestMovedAfterApproval: a path that leads elsewhere once it was approved is
 // not acted on.
 func TestMovedAfterApproval(t *testing.T) {

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -91,7 +92,13 @@ func (t *deleteTool) run(ctx context.Context, call *tools.Call, in deleteInput) 
 	if err := unmoved(call, 0, at); err != nil {
 		return nil, err
 	}
-	done, err := t.Operations.Delete(ctx, at.at, &workspace.DeleteOptions{Recursive: in.Recursive, MaxEntries: most})
+	// No more may go than was counted when the policy agreed, and no directory
+	// where there was a file.
+	agreed := call.Action()
+	done, err := t.Operations.Delete(ctx, at.at, &workspace.DeleteOptions{Recursive: agreed.Recursive, MaxEntries: min(most, max(1, agreed.Entries))})
+	if agreed.Entries < most && errors.Is(err, tools.CodeLimit) || in.Recursive && errors.Is(err, tools.CodeNotEmpty) {
+		return nil, tools.Errorf(tools.CodeFileChanged, "%s holds more now than the %d entries that it had when the call was checked; nothing was deleted", at.name, agreed.Entries)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -52,11 +52,11 @@ func (t *moveTool) plan(_ context.Context, _ *tools.Call, in moveInput) (tools.A
 	if err != nil {
 		return tools.Action{}, err
 	}
-	risk := tools.RiskMedium
+	action := tools.Action{Paths: paths(from, to), Risk: tools.RiskMedium}
 	if in.Overwrite {
-		risk = tools.RiskHigh
+		action.Risk, action.Options = tools.RiskHigh, []string{"overwrite"}
 	}
-	return tools.Action{Paths: paths(from, to), Risk: risk}, nil
+	return action, nil
 }
 
 func (t *moveTool) targets(in moveInput) (from, to target, err error) {

@@ -77,6 +77,19 @@ func paths(targets ...target) []string {
 	return list
 }
 
+// lifted names the safeguards that a call asks to go without, for the policy
+// and for whoever consents.
+func lifted(force, allowHardlink bool) []string {
+	var options []string
+	if force {
+		options = append(options, "force")
+	}
+	if allowHardlink {
+		options = append(options, "allowHardlink")
+	}
+	return options
+}
+
 // unmoved refuses when a path leads elsewhere than it did when the policy
 // agreed. index is its place in the action.
 func unmoved(call *tools.Call, index int, t target) error {
