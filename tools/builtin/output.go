@@ -137,14 +137,23 @@ func lastLines(text []byte, n int) int {
 }
 
 // keep gives the spill to the host if it is needed to see everything, and
-// returns its path.
-func (o *output) keep() string {
-	if o.spill == nil {
-		return ""
-	}
-	if o.whole() {
+// returns its path. Output that only grew too long by what stands for its
+// invalid bytes has none so far.
+func (o *output) keep(truncated bool) string {
+	if !truncated {
 		o.discard()
 		return ""
+	}
+	if o.spill == nil {
+		var err error
+		if o.spill, err = openSpill(o.dir); err == nil {
+			err = o.spill.write(o.raw)
+		}
+		if err != nil {
+			o.storage = err
+			o.discard()
+			return ""
+		}
 	}
 	path, err := o.spill.keep()
 	if err != nil {

@@ -259,6 +259,21 @@ func TestShellSpill(t *testing.T) {
 	}
 }
 
+// TestShellInvalidBytes: U+FFFD takes more room than the byte it stands for; what
+// is cut off for it is kept like everything else that is.
+func TestShellInvalidBytes(t *testing.T) {
+	h := newHost(t, nil)
+	var m builtin.ShellMetadata
+	text := h.ok("shell", args{"command": `head -c 40000 /dev/zero | tr '\0' '\377'`}, &m)
+	data, err := os.ReadFile(m.FullOutputPath)
+	if err != nil || len(data) != 40000 || data[0] != 0xff {
+		t.Fatalf("%d bytes kept at %q: %v; the text ends %q", len(data), m.FullOutputPath, err, text[len(text)-80:])
+	}
+	if !m.Truncation.Truncated || m.Truncation.OutputBytes > m.Truncation.MaxBytes || m.TotalOutputBytes != 40000 {
+		t.Errorf("%+v", m)
+	}
+}
+
 // TestShellStorageFails: output that cannot be kept ends the command.
 func TestShellStorageFails(t *testing.T) {
 	h := newHost(t, func(d *builtin.Deps, _ *tools.RegistryOptions) { d.Shell.SpillDir = filepath.Join(t.TempDir(), "gone") })

@@ -46,9 +46,10 @@ func describe(exit *ShellExit, out *output, failed bool) *tools.Outcome[ShellMet
 		notice("[truncated by %s]", truncation.TruncatedBy)
 	}
 	if !failed {
-		if m.FullOutputPath = out.keep(); m.FullOutputPath != "" {
+		if m.FullOutputPath = out.keep(truncation.Truncated); m.FullOutputPath != "" {
 			notice("[Full output: %s]", m.FullOutputPath)
 		}
+		m.OutputStorageFailed = out.storage != nil
 		switch {
 		case exit.Signal != "":
 			m.Signal, m.ShellCode = exit.Signal, 128+exit.SignalNumber
