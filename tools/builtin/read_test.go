@@ -267,6 +267,23 @@ func TestReadRanges(t *testing.T) {
 	h.fails("read", args{"path": "f", "findText": "x", "byteOffset": 3}, tools.CodeToolInput)
 }
 
+// TestReadRangesShareAPage: a range that comes when the room is used up says how
+// to go on, and not that its line is too long.
+func TestReadRangesShareAPage(t *testing.T) {
+	h := newHost(t, nil)
+	h.write("f", strings.Repeat(strings.Repeat("x", 99)+"\n", 2000)+strings.Repeat("y", 60_000)+"\n")
+	result := h.call("read", args{"path": "f", "ranges": []args{{"offset": 1, "limit": 512}, {"offset": 600, "limit": 5}, {"offset": 2001}}})
+	m := readMetadata(t, result)
+	for i, want := range []string{"", "[no lines from 600]\n[truncated by bytes. Use offset=600 to continue.]", "[no lines from 2001]\n[Line 2001 has 60001 bytes, more than the 51200 of a page. Use offset=2001 and byteOffset=0 to read it in pieces.]"} {
+		if got := result.Content[i].Text; i > 0 && got != want {
+			t.Errorf("range %d: %q, want %q", i, got, want)
+		}
+		if got := m.Ranges[i].FirstLineExceedsLimit; got != (i == 2) {
+			t.Errorf("range %d: firstLineExceedsLimit is %v", i, got)
+		}
+	}
+}
+
 func TestReadMacNames(t *testing.T) {
 	h := newHost(t, nil)
 	for _, c := range []struct{ there, given string }{

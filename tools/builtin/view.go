@@ -100,6 +100,9 @@ func (v *view) several(ctx context.Context, ranges []ReadRange) ([]tools.Block, 
 		if err != nil {
 			return nil, err
 		}
+		if p.tooLong <= v.window.maxBytes {
+			p.tooLong = 0 // a page of its own would hold the line: the ranges before it took the room
+		}
 		v.note(p)
 		own := p.truncation(w, v.size)
 		v.metadata.Ranges = append(v.metadata.Ranges, own)
