@@ -14,6 +14,7 @@ import (
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/policy"
 )
 
 // cliOwner is on whose behalf `call` works: one name for all of its runs, so
@@ -69,8 +70,34 @@ func (a *app) callTool(ctx context.Context, name string, args []string) (result 
 			return nil, err
 		}
 	}
-	opts := tools.CallOptions{Session: cliOwner, Owner: cliOwner, Approver: person{}, Asker: person{}}
+	waiting := &waiting{out: a.err}
+	defer waiting.clear()
+	opts := tools.CallOptions{Session: cliOwner, Owner: cliOwner, Approver: a.approver(), Asker: person{}}
+	if isTerminal(a.err) {
+		opts.Progress = waiting.show
+	}
 	return opened.Registry().Call(ctx, name, input, opts), nil
+}
+
+// approver is who answers for what the profile asks. Whoever names the profile
+// trusted on this very command line has answered already.
+func (a *app) approver() tools.Approver {
+	if a.flags.Profile == string(policy.Trusted) {
+		return consenting{}
+	}
+	return person{}
+}
+
+// consenting agrees to everything, but to nothing that prism-ls itself started:
+// an agent's command is no person's.
+type consenting struct{}
+
+// Approve implements tools.Approver.
+func (consenting) Approve(context.Context, tools.Action, string) (bool, error) {
+	if err := notOurs(); err != nil {
+		return false, tools.Errorf(tools.CodeDecisionUnsupported, "%w", err)
+	}
+	return true, nil
 }
 
 // show prints a result, and returns the error that sets the exit status.

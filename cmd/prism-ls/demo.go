@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -37,7 +38,7 @@ build, make a mistake, and take it all back. The repository itself is only read.
 	return cmd
 }
 
-func (a *app) demo() error {
+func (a *app) demo() (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	cfg, err := a.load()
@@ -52,14 +53,15 @@ func (a *app) demo() error {
 		return err
 	}
 	defer source.Close()
-	scratch, err := demo.Dir(filepath.Join(cfg.StateDir, "demo"), cfg.Root)
+	scratch, err := demo.OpenScratch(filepath.Join(cfg.StateDir, "demo"), cfg.Root)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, scratch.Close()) }()
 	waiting := &waiting{out: a.err}
 	defer waiting.clear()
 	return demo.Run(ctx, demo.Options{
-		Source: source.Workspace(), Files: source.SourceFiles, Scratch: scratch, Open: a.openScratch, Out: a.out,
+		Source: source.Workspace(), Files: source.SourceFiles, Scratch: scratch.Dir, Open: a.openScratch, Out: a.out,
 		Progress: waiting.show,
 	})
 }

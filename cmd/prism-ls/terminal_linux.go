@@ -16,16 +16,26 @@ import (
 // cannot be shed as an environment variable can; a program of its own on a
 // pseudo-terminal of prism-ls is below it as well.
 func openTerminal() (*terminal, error) {
-	if pid, err := prismAncestor(); err != nil {
-		return nil, tools.Errorf(tools.CodeExecutionDenied, "it cannot be told what started this process: %w", err)
-	} else if pid != 0 {
-		return nil, tools.Errorf(tools.CodeExecutionDenied, "prism-ls (process %d) started this; a person has to do it in a terminal of their own", pid)
+	if err := notOurs(); err != nil {
+		return nil, err
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return nil, tools.Errorf(tools.CodeExecutionDenied, "this needs a person at a terminal, and there is none: %w", err)
 	}
 	return newTerminal(tty), nil
+}
+
+// notOurs returns an error in anything that prism-ls started.
+func notOurs() error {
+	pid, err := prismAncestor()
+	switch {
+	case err != nil:
+		return tools.Errorf(tools.CodeExecutionDenied, "it cannot be told what started this process: %w", err)
+	case pid != 0:
+		return tools.Errorf(tools.CodeExecutionDenied, "prism-ls (process %d) started this; a person has to do it in a terminal of their own", pid)
+	}
+	return nil
 }
 
 // roleMark is the start of the last argument of the helpers of tools/child.

@@ -91,8 +91,3 @@ func digest(dir string) (string, error) {
 	})
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
-
-func shortHash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:4])
-}

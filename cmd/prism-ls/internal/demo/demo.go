@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -19,7 +17,7 @@ type Options struct {
 	Source *workspace.Workspace
 	// Files lists the files of the source, relative to its root.
 	Files func(ctx context.Context) ([]string, error)
-	// Scratch is the directory for the copy. It is made, and removed at the end.
+	// Scratch is the empty directory for the copy.
 	Scratch string
 	// Open makes the registry of tools for the copy, once it is there.
 	Open func(root string) (registry *tools.Registry, close func() error, err error)
@@ -38,18 +36,10 @@ type show struct {
 	began    time.Time
 }
 
-// Run copies, shows, and cleans up. An error is a step that did not do what it
+// Run copies and shows. An error is a step that did not do what it
 // should have.
 func Run(ctx context.Context, opts Options) (err error) {
 	s := &show{Options: opts, ctx: ctx, began: time.Now()}
-	if err := os.MkdirAll(s.Scratch, 0o700); err != nil {
-		return tools.Errorf(tools.CodeStateUnavailable, "the scratch copy cannot be made: %w", err)
-	}
-	defer func() {
-		if removeErr := os.RemoveAll(s.Scratch); err == nil {
-			err = removeErr
-		}
-	}()
 	copied, err := s.copySource()
 	if err != nil {
 		return err
@@ -68,7 +58,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	if err := s.loop(); err != nil {
 		return err
 	}
-	s.printf("\nDone in %s. The scratch copy is gone.\n", round(time.Since(s.began)))
+	s.printf("\nDone in %s. Nothing but the scratch copy was changed.\n", round(time.Since(s.began)))
 	return nil
 }
 
@@ -137,23 +127,4 @@ func round(d time.Duration) time.Duration {
 		return d.Round(100 * time.Microsecond)
 	}
 	return d.Round(10 * time.Millisecond)
-}
-
-// Dir returns a scratch directory below base for a source root: always the same
-// one while nobody else uses it, because build caches go by path.
-func Dir(base, root string) (string, error) {
-	if err := os.MkdirAll(base, 0o700); err != nil {
-		return "", tools.Errorf(tools.CodeStateUnavailable, "the scratch copy cannot be made: %w", err)
-	}
-	name := filepath.Join(base, filepath.Base(root)+"-"+shortHash(root))
-	info, err := os.Stat(name)
-	if err == nil && time.Since(info.ModTime()) > time.Hour { // left behind by a run that was killed
-		if err := os.RemoveAll(name); err != nil {
-			return "", err
-		}
-	}
-	if err := os.Mkdir(name, 0o700); err == nil {
-		return name, nil
-	}
-	return os.MkdirTemp(base, filepath.Base(root)+"-")
 }

@@ -136,7 +136,9 @@ func (h *Host) environment() []string {
 }
 
 func (h *Host) openSearch() error {
-	searcher, err := search.New(h.files, &search.Options{Git: h.git})
+	// Repositories of today are larger than the library's defaults.
+	limits := search.Limits{Entries: 100_000, Files: 100_000, ScanBytes: 1 << 30}
+	searcher, err := search.New(h.files, &search.Options{Git: h.git, Limits: limits})
 	h.searcher = searcher
 	return err
 }
