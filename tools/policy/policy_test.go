@@ -63,6 +63,37 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// TestOwnStateIsNobodys: what consents are kept in cannot be changed by what
+// needs them, nor by moving or deleting what it lies in.
+func TestOwnStateIsNobodys(t *testing.T) {
+	for _, profile := range Profiles() {
+		p, err := New(&Options{
+			Profile: profile, AllowUnattended: []string{"write", "move"}, Rules: []Rule{{Verdict: tools.Allow, Operation: "move"}},
+			State: []string{"s/prism-ls"}, Private: []string{"s/prism-ls/roots"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		move := tools.Action{Kind: tools.KindMove, Operation: "move", Mutation: tools.MutatesLocally}
+		for _, paths := range [][]string{{"s/prism-ls/consents/a.offer", "a"}, {"a", "s/prism-ls/consents/a.consent"}, {"s", "b"}, {"s/prism-ls", "b"}} {
+			move.Paths = paths
+			if got := p.Decide(t.Context(), move); got.Verdict != tools.Forbid {
+				t.Errorf("%s: moving %v: %s", profile, paths, got.Verdict)
+			}
+		}
+		if got := p.Decide(t.Context(), writeAction("s/prism-lss")); profile != ReadOnly && got.Verdict != tools.Allow {
+			t.Errorf("%s: a file beside the state: %+v", profile, got)
+		}
+		if got := p.Decide(t.Context(), readAction("s/prism-ls/output/log")); got.Verdict != tools.Allow {
+			t.Errorf("%s: reading an output: %+v", profile, got)
+		}
+		want := map[Profile]tools.Verdict{ReadOnly: tools.Ask, Guarded: tools.Ask, Unattended: tools.Forbid, Trusted: tools.Allow}[profile]
+		if got := p.Decide(t.Context(), readAction("s/prism-ls/roots/k/undo/id/0")); got.Verdict != want {
+			t.Errorf("%s: reading an undo copy: %s, want %s", profile, got.Verdict, want)
+		}
+	}
+}
+
 func TestUnattendedListIsHonoured(t *testing.T) {
 	p, err := New(&Options{Profile: Unattended, AllowUnattended: []string{"shell"}})
 	if err != nil {

@@ -57,6 +57,13 @@ type Options struct {
 	Rules []Rule
 	// AllowUnattended lists operations that need no approval in Unattended.
 	AllowUnattended []string
+	// State is where prism-ls keeps its own state, as paths relative to the
+	// workspace root, if that is inside it. No profile or rule lets a call change
+	// it: consents, trust and journals would no longer be what they say.
+	State []string
+	// Private are those parts of the state, relative to the root as well, that hold
+	// copies of files; reading them asks as reading a secret does.
+	Private []string
 }
 
 // Policy is a tools.Policy of a profile and rules.
@@ -93,6 +100,9 @@ func (p *Policy) Profile() Profile { return p.opts.Profile }
 // Decide gives the profile's word on the action, as the rules change it: a
 // rule may forbid or ask for anything, but allow only what would have asked.
 func (p *Policy) Decide(_ context.Context, action tools.Action) tools.Decision {
+	if path := p.ownState(action); path != "" {
+		return tools.Decision{Verdict: tools.Forbid, Reason: path + " holds or is the state of prism-ls itself"}
+	}
 	decision := p.byProfile(action)
 	strictest := tools.Decision{}
 	for _, rule := range p.rules {
@@ -131,11 +141,32 @@ func (p *Policy) byProfile(action tools.Action) tools.Decision {
 		if mutates || action.Kind == tools.KindExecute {
 			return tools.Decision{Verdict: tools.Forbid, Reason: "the profile is read-only"}
 		}
-		return secrets(action)
+		return p.secrets(action)
 	case Trusted:
 		return trusted(action, mutates)
 	}
-	return guarded(action, mutates)
+	return p.guarded(action, mutates)
+}
+
+// ownState returns the path of a change to prism-ls's own state. A directory
+// that holds the state counts, too: moved or deleted, it takes the state along.
+func (p *Policy) ownState(action tools.Action) string {
+	if action.Mutation == tools.MutatesNothing || action.Kind == tools.KindExecute {
+		return ""
+	}
+	for _, path := range action.Paths {
+		for _, state := range p.opts.State {
+			if within(path, state) || within(state, path) {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+// within reports whether path is dir or lies in it.
+func within(path, dir string) bool {
+	return path == dir || dir == "." || strings.HasPrefix(path, dir+"/")
 }
 
 func trusted(action tools.Action, mutates bool) tools.Decision {
@@ -152,8 +183,8 @@ func trusted(action tools.Action, mutates bool) tools.Decision {
 	return tools.Decision{Verdict: tools.Allow}
 }
 
-func guarded(action tools.Action, mutates bool) tools.Decision {
-	if decision := secrets(action); decision.Verdict != tools.Allow {
+func (p *Policy) guarded(action tools.Action, mutates bool) tools.Decision {
+	if decision := p.secrets(action); decision.Verdict != tools.Allow {
 		return decision
 	}
 	if !mutates {
@@ -179,8 +210,11 @@ func guarded(action tools.Action, mutates bool) tools.Decision {
 	return ask("its effect reaches beyond this machine")
 }
 
-func secrets(action tools.Action) tools.Decision {
+func (p *Policy) secrets(action tools.Action) tools.Decision {
 	for _, path := range action.Paths {
+		if slices.ContainsFunc(p.opts.Private, func(dir string) bool { return within(path, dir) }) {
+			return ask("%s holds copies of files that were changed", path)
+		}
 		if tools.IsSecretPath(path) {
 			return ask("%s usually holds credentials", path)
 		}
