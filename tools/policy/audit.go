@@ -163,15 +163,22 @@ func (a *Audit) catchUp() error {
 	if info.Size() == a.size {
 		return nil
 	}
-	last, torn, err := lastEntry(a.file, info.Size())
+	last, end, err := lastEntry(a.file, info.Size())
 	if err != nil {
 		return err
 	}
 	a.size, a.last = info.Size(), last
-	if !torn {
-		return nil
+	switch end {
+	case endTorn:
+		return a.write(Entry{Phase: PhaseTorn}, "\n")
+	case endBare:
+		if _, err := a.file.WriteString("\n"); err != nil {
+			a.size = -1
+			return err
+		}
+		a.size++
 	}
-	return a.write(Entry{Phase: PhaseTorn}, "\n")
+	return nil
 }
 
 // write appends the entry's line after a prefix, which closes off a torn line.
@@ -212,25 +219,40 @@ func unsealed(line []byte, hash string) []byte {
 	return append(bytes.Clone(text), '}')
 }
 
-// lastEntry returns the last whole line of the log, and whether anything that
-// is not a whole line comes after it.
-func lastEntry(file *os.File, size int64) (last Entry, torn bool, err error) {
+// ending is what comes after the last whole line of a log.
+type ending int
+
+const (
+	endWhole ending = iota // nothing
+	endTorn                // part of a line
+	endBare                // a line that lacks only its line end
+)
+
+// lastEntry returns the last entry of the log that is all there, and how the
+// log ends.
+func lastEntry(file *os.File, size int64) (last Entry, how ending, err error) {
 	const window = 4 * maxEntry
 	start := max(0, size-window)
 	tail := make([]byte, size-start)
 	if _, err := file.ReadAt(tail, start); err != nil && !errors.Is(err, io.EOF) {
-		return Entry{}, false, err
+		return Entry{}, endWhole, err
 	}
 	end := bytes.LastIndexByte(tail, '\n')
-	torn = end != len(tail)-1
+	if rest := tail[end+1:]; len(rest) > 0 {
+		how = endTorn
+		if json.Unmarshal(rest, &last) == nil && last.Hash != "" {
+			return last, endBare, nil
+		}
+	}
 	for end >= 0 {
 		begin := bytes.LastIndexByte(tail[:end], '\n')
+		last = Entry{}
 		if json.Unmarshal(tail[begin+1:end], &last) == nil && last.Hash != "" {
-			return last, torn, nil
+			return last, how, nil
 		}
-		torn, end = true, begin // closed off, but its mark was lost too
+		how, end = endTorn, begin // closed off, but its mark was lost too
 	}
-	return Entry{}, torn && size > 0, nil
+	return Entry{}, how, nil
 }
 
 // head is the count beside the log that shows when its end is missing.
@@ -246,7 +268,13 @@ func writeHead(path string, entry Entry) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(headPath(path), text, 0o600)
+	// By a rename, so that a crash leaves the old count or the new one. Only the
+	// one who has the log's lock gets here.
+	fresh := headPath(path) + ".new"
+	if err := os.WriteFile(fresh, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(fresh, headPath(path))
 }
 
 // Report is what [VerifyAudit] found.
@@ -258,7 +286,8 @@ type Report struct {
 	Open []string `json:"open"`
 }
 
-// VerifyAudit reads a whole log and checks its chain. A CodeIO error names the
+// VerifyAudit reads a whole log and checks its chain. Writers
+// go on meanwhile: what they add after the start is not looked at. A CodeIO error names the
 // first line that does not fit.
 func VerifyAudit(path string) (*Report, error) {
 	file, err := os.Open(path)
@@ -266,8 +295,12 @@ func VerifyAudit(path string) (*Report, error) {
 		return nil, tools.AsError(err)
 	}
 	defer file.Close()
+	size, count, err := moment(path, file)
+	if err != nil {
+		return nil, err
+	}
 	report, open, previous, line, torn := &Report{}, map[string]bool{}, Entry{}, 0, false
-	scanner := bufio.NewScanner(file)
+	scanner := bufio.NewScanner(io.LimitReader(file, size))
 	scanner.Buffer(make([]byte, 64<<10), 8*maxEntry)
 	for scanner.Scan() {
 		line++
@@ -295,7 +328,26 @@ func VerifyAudit(path string) (*Report, error) {
 		return nil, tools.Errorf(tools.CodeIO, "the audit log cannot be read: %w", err)
 	}
 	report.Open = keep(report.Open, open)
-	return report, checkHead(path, previous)
+	return report, checkHead(count, previous)
+}
+
+// moment returns the log's size and the text of the count beside it as they
+// were at one moment, between the calls of any writer.
+func moment(path string, file *os.File) (size int64, count []byte, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
+	defer cancel()
+	if err := filelock.Wait(ctx, file); err != nil {
+		return 0, nil, tools.Errorf(tools.CodeIO, "the audit log cannot be locked: %w", err)
+	}
+	defer func() { _ = filelock.Release(file) }() // closing the file releases it too
+	info, err := file.Stat()
+	if err != nil {
+		return 0, nil, tools.AsError(err)
+	}
+	if count, err = os.ReadFile(headPath(path)); err != nil {
+		return 0, nil, tools.Errorf(tools.CodeIO, "the count beside the audit log cannot be read: %w", err)
+	}
+	return info.Size(), count, nil
 }
 
 func keep(ids []string, open map[string]bool) []string {
@@ -325,13 +377,9 @@ func follows(previous, entry Entry, line []byte, afterTorn bool) error {
 	return nil
 }
 
-func checkHead(path string, last Entry) error {
-	text, err := os.ReadFile(headPath(path))
-	if err != nil {
-		return tools.Errorf(tools.CodeIO, "the count beside the audit log cannot be read: %w", err)
-	}
+func checkHead(count []byte, last Entry) error {
 	var want head
-	if err := json.Unmarshal(text, &want); err != nil {
+	if err := json.Unmarshal(count, &want); err != nil {
 		return tools.Errorf(tools.CodeIO, "the count beside the audit log is damaged: %w", err)
 	}
 	// A crash between the line and the count leaves the log one line ahead.

@@ -114,3 +114,51 @@ func TestAuditGoesOnAfterATornLine(t *testing.T) {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
+
+// TestAuditGoesOnAfterABareLine: a cut exactly before the line's end loses nothing.
+func TestAuditGoesOnAfterABareLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	audit := NewAudit(path, nil)
+	defer audit.Close()
+	record(t, audit, "1", "make")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, info.Size()-1); err != nil {
+		t.Fatal(err)
+	}
+	record(t, audit, "2", "make")
+	report, err := VerifyAudit(path)
+	if err != nil || report.Torn != 0 || report.Entries != 4 {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// TestAuditIsVerifiedWhileItGrows: a writer at work is no tampering.
+func TestAuditIsVerifiedWhileItGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	audit := NewAudit(path, nil)
+	defer audit.Close()
+	record(t, audit, "first", "make")
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+				record(t, audit, fmt.Sprint(n), "make")
+			}
+		}
+	})
+	for range 10 {
+		if _, err := VerifyAudit(path); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	close(stop)
+	writer.Wait()
+}
