@@ -161,11 +161,10 @@ func (tx *Tx) checkHash(p Path, n *node, want string) error {
 	case n.exists && n.id.SHA256 != "":
 		have = n.id.SHA256
 	case n.exists && n.st.mode.IsRegular():
-		content, err := tx.Read(p, 1<<62)
-		if err != nil {
+		if err := tx.hash(p, n); err != nil {
 			return err
 		}
-		have = content.SHA256
+		have = n.id.SHA256
 	}
 	if have == want {
 		return nil

@@ -2,8 +2,13 @@ package workspace
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"time"
@@ -280,20 +285,67 @@ func (tx *Tx) readOnce(p Path, n *node, max int64) (*Content, error) {
 	if err != nil {
 		return nil, err
 	}
+	ok, err := n.read(p, file, info, ident{Size: int64(len(data)), SHA256: hashOf(data), Seen: seen})
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &Content{Path: p, Data: data, Mode: n.st.mode, Size: n.st.size, MTime: info.ModTime(), SHA256: n.id.SHA256}, nil
+}
+
+// read notes what a file was that was read from its start to its end; false
+// means that somebody wrote into it meanwhile.
+func (n *node) read(p Path, file *os.File, info fs.FileInfo, what ident) (bool, error) {
 	st, err := statFile(file)
 	if err != nil {
-		return nil, pathError(p.Rel, err)
+		return false, pathError(p.Rel, err)
 	}
-	if st.size != int64(len(data)) || st.mtime != info.ModTime().UnixNano() {
-		return nil, nil
+	if st.size != what.Size || st.mtime != info.ModTime().UnixNano() {
+		return false, nil
 	}
 	id := identOf(&st)
-	id.SHA256, id.Seen = hashOf(data), seen
+	id.SHA256, id.Seen = what.SHA256, what.Seen
 	if n.from != n {
 		id.CTime = 0 // a rename comes first, and sets it
 	}
 	n.id, n.st = id, st
-	return &Content{Path: p, Data: data, Mode: st.mode, Size: st.size, MTime: info.ModTime(), SHA256: id.SHA256}, nil
+	return true, nil
+}
+
+// hash remembers a file's identity like Read, but holds nothing of its content,
+// which may be of any size.
+func (tx *Tx) hash(p Path, n *node) error {
+	for range maxTorn {
+		ok, err := tx.hashOnce(p, n)
+		if ok || err != nil {
+			return err
+		}
+	}
+	return changedAt(n.from.parent, n.from.name, n.real)
+}
+
+func (tx *Tx) hashOnce(p Path, n *node) (bool, error) {
+	seen := time.Now().UnixNano()
+	file, info, err := n.from.spot.open(p.Rel)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	h, size, buf := sha256.New(), int64(0), make([]byte, 256<<10)
+	for {
+		if err := tx.ctx.Err(); err != nil {
+			return false, tools.AsError(err)
+		}
+		got, err := file.Read(buf)
+		size += int64(got)
+		h.Write(buf[:got])
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return false, pathError(p.Rel, err)
+		}
+	}
+	return n.read(p, file, info, ident{Size: size, SHA256: hex.EncodeToString(h.Sum(nil)), Seen: seen})
 }
 
 // Discard makes this a rehearsal: [Workspace.Transact] checks everything it

@@ -2,9 +2,12 @@ package workspace
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -277,5 +280,28 @@ func TestWaitForALockEndsWithTheContext(t *testing.T) {
 			}, "a")
 			must(t, err)
 		})
+	}
+}
+
+// TestExpectedHashOfALargeFile: comparing a hash takes no memory for the file.
+func TestExpectedHashOfALargeFile(t *testing.T) {
+	f := newFixture(t)
+	name := f.file("large", "")
+	const size = 128 << 20
+	must(t, os.Truncate(name, size))
+	sum := sha256.New()
+	for range size >> 20 {
+		sum.Write(make([]byte, 1<<20))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, wrong := f.write("large", "new", &WriteOptions{ExpectSHA256: hashOf(nil)})
+	_, right := f.write("large", "new", &WriteOptions{ExpectSHA256: hex.EncodeToString(sum.Sum(nil))})
+	runtime.ReadMemStats(&after)
+	if !errors.Is(wrong, tools.CodeFileChanged) || right != nil {
+		t.Errorf("wrong hash: %v, right hash: %v", wrong, right)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > size/4 {
+		t.Errorf("two comparisons took %d bytes of memory", took)
 	}
 }
