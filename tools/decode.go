@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,16 +19,13 @@ import (
 // decoder turns the JSON text of an input into a value that fits a schema.
 type decoder struct {
 	schema   *jsonschema.Schema
-	resolved *jsonschema.Resolved
+	resolve  func() (*jsonschema.Resolved, error) // once, at the first call
 	maxBytes int64
 }
 
-func newDecoder(schema *jsonschema.Schema, maxBytes int64) (*decoder, error) {
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		return nil, err
-	}
-	return &decoder{schema, resolved, maxBytes}, nil
+func newDecoder(schema *jsonschema.Schema, maxBytes int64) *decoder {
+	resolve := sync.OnceValues(func() (*jsonschema.Resolved, error) { return schema.Resolve(nil) })
+	return &decoder{schema, resolve, maxBytes}
 }
 
 // decode fills into, a pointer to the input struct. Every failure is a
@@ -44,7 +42,11 @@ func (d *decoder) decode(raw []byte, into any) error {
 		return err
 	}
 	value, repaired := repair(d.schema, value)
-	if err := d.resolved.Validate(value); err != nil {
+	resolved, err := d.resolve()
+	if err != nil {
+		return Errorf(CodeInternal, "the input schema is not sound: %w", err)
+	}
+	if err := resolved.Validate(value); err != nil {
 		if reason := explain(d.schema, value, ""); reason != "" {
 			return Errorf(CodeToolInput, "%s", reason)
 		}

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"sync"
 )
 
 // PlanFunc says what a call with that input is about to do, so that the policy
@@ -17,7 +18,7 @@ type RunFunc[In, Out any] func(ctx context.Context, call *Call, in In) (*Outcome
 type Tool struct {
 	spec     Spec
 	input    json.RawMessage
-	output   json.RawMessage
+	output   func() json.RawMessage // derived when first asked for: few hosts show it
 	decoder  *decoder
 	newInput func() any
 	plan     func(ctx context.Context, call *Call, in any) (Action, error)
@@ -35,20 +36,21 @@ func New[In, Out any](spec Spec, plan PlanFunc[In], run RunFunc[In, Out]) (*Tool
 	if err != nil {
 		return nil, err
 	}
-	out, err := schemaFor[Out](nil)
-	if err != nil {
-		return nil, err
-	}
-	tool := &Tool{spec: spec, newInput: func() any { return new(In) }}
-	if tool.decoder, err = newDecoder(in, spec.InputBytes); err != nil {
-		return nil, err
-	}
+	tool := &Tool{spec: spec, newInput: func() any { return new(In) }, decoder: newDecoder(in, spec.InputBytes)}
 	if tool.input, err = encode(in); err != nil {
 		return nil, err
 	}
-	if tool.output, err = encode(out); err != nil {
-		return nil, err
-	}
+	tool.output = sync.OnceValue(func() json.RawMessage {
+		out, err := schemaFor[Out](nil)
+		if err != nil {
+			return nil
+		}
+		text, err := encode(out)
+		if err != nil {
+			return nil
+		}
+		return text
+	})
 	tool.plan = func(ctx context.Context, call *Call, in any) (Action, error) {
 		action := Action{Kind: spec.Kind, Operation: spec.Name, Mutation: spec.Effect.Mutation, Risk: RiskLow}
 		if plan == nil {
@@ -93,5 +95,6 @@ func (t *Tool) Spec() Spec { return t.spec }
 // InputSchema returns the JSON Schema (draft 2020-12) of the input.
 func (t *Tool) InputSchema() json.RawMessage { return t.input }
 
-// OutputSchema returns the JSON Schema of the metadata.
-func (t *Tool) OutputSchema() json.RawMessage { return t.output }
+// OutputSchema returns the JSON Schema of the metadata, or nil where the
+// metadata's type has none.
+func (t *Tool) OutputSchema() json.RawMessage { return t.output() }
