@@ -34,6 +34,9 @@ type ShellOptions struct {
 	// WriteRoots are where a confined command may write; nil means the workspace
 	// root and the directory for temporary files.
 	WriteRoots []string
+	// Overreaching says that WriteRoots hold what no command may change unasked, so
+	// that a sandbox does not make up for consent.
+	Overreaching bool
 	// AllowNetwork leaves a confined command the network.
 	AllowNetwork bool
 	// SpillDir holds the whole output of commands whose output was truncated; ""
@@ -102,7 +105,7 @@ func (t *shellTool) plan(ctx context.Context, _ *tools.Call, in shellInput) (too
 	if err != nil {
 		return tools.Action{}, err
 	}
-	contained := t.Sandbox != "" && t.Sandbox != child.Off && !t.AllowNetwork && capabilities.FilesystemIsolated && capabilities.NetworkIsolated
+	contained := !t.Overreaching && t.Sandbox != "" && t.Sandbox != child.Off && !t.AllowNetwork && capabilities.FilesystemIsolated && capabilities.NetworkIsolated
 	action := tools.Action{Paths: paths(at), Command: in.Command, Contained: contained, Risk: tools.RiskHigh}
 	if contained {
 		action.Risk = tools.RiskMedium

@@ -199,6 +199,7 @@ func (h *Host) toolsets(list []*tools.Tool) []string {
 func (h *Host) registryOptions() (*tools.RegistryOptions, error) {
 	rules, err := policy.New(&policy.Options{
 		Profile: policy.Profile(h.cfg.Profile), Rules: h.cfg.Rules, AllowUnattended: h.cfg.AllowUnattended,
+		State: h.stateInside(), Private: h.stateInside("roots"),
 	})
 	if err != nil {
 		return nil, err
