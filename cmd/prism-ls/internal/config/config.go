@@ -13,6 +13,7 @@ import (
 type Settings struct {
 	Profile         string            `toml:"profile" who:"narrow" doc:"What is allowed, asked and denied: read-only, unattended, guarded or trusted. A workspace may choose a stricter one."`
 	ReadOnly        bool              `toml:"read_only" who:"narrow" doc:"Hide every tool that can change anything. A workspace may turn it on."`
+	ReadBeforeWrite bool              `toml:"read_before_write" who:"narrow" doc:"Refuse to change a file that exists and that the same session has not read, unless the call says force. A workspace may turn it on."`
 	Toolsets        []string          `toml:"toolsets" who:"narrow" doc:"The groups of tools on offer; empty means the default groups. A workspace may leave some out."`
 	ExcludeTools    []string          `toml:"exclude_tools" who:"narrow" doc:"Tools that are not on offer, by name. A workspace adds to the user's list."`
 	Sandbox         string            `toml:"sandbox" who:"narrow" doc:"How commands are confined: require (or do not run), prefer (where it works), or off; empty means off under the profile trusted and prefer under the others. A workspace may choose a stricter one."`

@@ -27,6 +27,12 @@ func (c *Config) narrow(said *Settings, meta toml.MetaData) error {
 		}
 		c.ReadOnly = said.ReadOnly
 	}
+	if meta.IsDefined("read_before_write") {
+		if !said.ReadBeforeWrite && c.ReadBeforeWrite {
+			return fmt.Errorf("read_before_write = false would lift what the user's file asks for")
+		}
+		c.ReadBeforeWrite = said.ReadBeforeWrite
+	}
 	if meta.IsDefined("toolsets") {
 		for _, set := range said.Toolsets {
 			if len(c.Toolsets) > 0 && !slices.Contains(c.Toolsets, set) {

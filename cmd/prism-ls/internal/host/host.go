@@ -180,8 +180,8 @@ func (h *Host) coreTools() ([]*tools.Tool, error) { return builtin.Core(h.coreDe
 func (h *Host) coreDeps() *builtin.Deps {
 	return &builtin.Deps{
 		Workspace: h.files, Searcher: h.searcher, Owner: h.owner,
-		ReadPaths: builtin.NewReadPathSet(),
-		Shell:     h.shellOptions(),
+		ReadPaths: builtin.NewReadPathSet(), RequireReadBeforeWrite: h.cfg.ReadBeforeWrite,
+		Shell: h.shellOptions(),
 	}
 }
 
