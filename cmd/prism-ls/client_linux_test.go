@@ -42,6 +42,11 @@ func start(t *testing.T, flags ...string) *server {
 
 func startIn(t *testing.T, root string, flags ...string) *server {
 	t.Helper()
+	return startProgram(t, "prism-ls", root, flags...)
+}
+
+func startProgram(t *testing.T, program, root string, flags ...string) *server {
+	t.Helper()
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +56,7 @@ func startIn(t *testing.T, root string, flags ...string) *server {
 		t.Fatal(err)
 	}
 	s := &server{t: t, root: root, in: inW, out: outR, lines: make(chan string, 4096), exited: make(chan error, 1), stderr: &bytes.Buffer{}}
-	s.cmd = exec.Command("prism-ls", append([]string{"mcp", "--state-dir", t.TempDir()}, flags...)...)
+	s.cmd = exec.Command(program, append([]string{"mcp", "--state-dir", t.TempDir()}, flags...)...)
 	if root != "" {
 		s.cmd.Args = append(s.cmd.Args, "--root", root)
 	}
