@@ -23,6 +23,7 @@ type survey struct {
 	base    *collector
 	marked  time.Time
 	texts   map[string][]byte
+	changed []string
 }
 
 // survey asks about every file that the plan may affect: those that it changes,
@@ -56,6 +57,7 @@ func (p *plan) survey(ctx context.Context) (*survey, error) {
 	if s.base, err = newCollector(v.client); err != nil {
 		return nil, err
 	}
+	s.changed = changed
 	if err := s.base.collect(ctx, v, s.paths); err != nil {
 		return nil, err
 	}
@@ -89,6 +91,14 @@ func (s *survey) compare(ctx context.Context, p *plan, rename diagnostics.Symbol
 	}
 	opts.Lines, opts.Files = hunks, diagnostics.NewFileChanges(files...)
 	opts.Contents = contents{base: s.texts, client: s.session.client}
+	// What the server would say nothing about before, it says nothing about now,
+	// and it takes long over that.
+	head.skip = map[string]string{}
+	for _, left := range s.base.refused {
+		if !slices.Contains(s.changed, left.path) {
+			head.skip[left.path] = left.reason
+		}
+	}
 	var paths []string
 	for _, name := range s.paths {
 		if to, ok := moved[name]; ok {

@@ -6,7 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	filedir "path"
 	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/prism-ls/prism-ls/diagnostics"
 	"github.com/prism-ls/prism-ls/tools"
@@ -59,8 +63,15 @@ type collector struct {
 	builder *diagnostics.Builder
 	answer  Answer
 	files   map[string]*file
-	refused []string // files about which their server says nothing
+	// refused are the files about which their server says nothing, and why; skip
+	// those that it is not even asked about.
+	refused []refusal
+	skip    map[string]string
+	late    atomic.Bool // the server did not answer in time
 }
+
+// refusal is one file about which a server says nothing.
+type refusal struct{ path, reason string }
 
 func newCollector(c *Client) (*collector, error) {
 	builder, err := diagnostics.NewBuilder(&diagnostics.Limits{PerFile: int(c.opts.MaxDiagnostics)})
@@ -72,6 +83,10 @@ func newCollector(c *Client) (*collector, error) {
 
 func (k *collector) snapshot() *diagnostics.Snapshot { return k.builder.Snapshot() }
 
+// asking is how many files a server is asked about at a time: enough to keep it
+// busy, few beside the requests that may wait for it.
+const asking = 4
+
 // collect asks one server about files; those that are gone are looked at too:
 // they have no problems.
 func (k *collector) collect(ctx context.Context, v *session, paths []string) error {
@@ -80,39 +95,112 @@ func (k *collector) collect(ctx context.Context, v *session, paths []string) err
 		Status: diagnostics.StatusOK,
 	}
 	k.answer.Server = v.spec.Name
-	for _, path := range paths {
-		doc, err := v.subject(ctx, path)
-		if errors.Is(err, tools.CodeNotFound) {
-			producer.Scope.Paths = append(producer.Scope.Paths, path)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		found, err := v.check(ctx, doc)
-		if err != nil {
-			if found.Answer, err = k.client.soften(ctx, v.spec.Name, err); err != nil {
-				return err
-			}
-		}
-		if found.refused {
-			k.leaveOut(path, found.Reason)
-			continue
-		}
-		k.take(v, doc, found, &producer)
+	found, err := k.ask(ctx, v, paths)
+	if err != nil {
+		return err
 	}
+	before := len(k.refused)
+	for i, path := range paths {
+		switch one := &found[i]; {
+		case one.gone:
+			producer.Scope.Paths = append(producer.Scope.Paths, path)
+		case one.refused:
+			k.refused = append(k.refused, refusal{path, one.Reason})
+		default:
+			k.take(v, one.doc, one.checked, &producer)
+		}
+	}
+	k.mention(k.refused[before:])
 	k.builder.Producer(producer)
 	return nil
 }
 
-// leaveOut notes a file that is not in what the producer looked at.
-func (k *collector) leaveOut(path, reason string) {
-	k.refused = append(k.refused, path)
-	switch {
-	case len(k.refused) > 1 && k.answer.Status == Partial:
-		k.answer.Reason = fmt.Sprintf("%s says nothing about %s and %d more files: they may not belong to this build", k.answer.Server, k.refused[0], len(k.refused)-1)
-	case k.answer.Status == Complete:
-		k.answer.Status, k.answer.Reason = Partial, fmt.Sprintf("%s says nothing about %s: %s", k.answer.Server, path, reason)
+// finding is what a server says about one of the files of a collection.
+type finding struct {
+	checked
+	doc  document
+	gone bool
+}
+
+// ask checks several files at a time. The answers come in the order of paths,
+// whatever the order in which they were given.
+func (k *collector) ask(ctx context.Context, v *session, paths []string) ([]finding, error) {
+	found := make([]finding, len(paths))
+	group, ctx := errgroup.WithContext(ctx)
+	// Documents that must be open to be asked about must also stay open meanwhile.
+	group.SetLimit(int(max(1, min(asking, k.client.opts.MaxOpen/2, k.client.opts.MaxPending/2))))
+	for _, i := range spread(paths) {
+		group.Go(func() (err error) {
+			found[i], err = k.askOne(ctx, v, paths[i])
+			return err
+		})
+	}
+	err := group.Wait()
+	return found, err
+}
+
+// spread orders the indices of paths so that files of different directories come
+// first: what a server works out for one file often serves those beside it.
+func spread(paths []string) []int {
+	order, rank, met := make([]int, len(paths)), make([]int, len(paths)), map[string]int{}
+	for i, name := range paths {
+		dir := filedir.Dir(name)
+		order[i], rank[i] = i, met[dir]
+		met[dir]++
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return compare(rank[a], rank[b]) })
+	return order
+}
+
+func (k *collector) askOne(ctx context.Context, v *session, path string) (finding, error) {
+	if reason, known := k.skip[path]; known {
+		return finding{checked: checked{refused: true, Answer: Answer{Reason: reason}}}, nil
+	}
+	doc, err := v.subject(ctx, path)
+	if errors.Is(err, tools.CodeNotFound) {
+		return finding{gone: true}, nil
+	}
+	if err != nil {
+		return finding{}, err
+	}
+	if doc.version == 0 && v.spec.Excluded != nil {
+		if reason := v.spec.Excluded(v.run.env, path, doc.file.text.data); reason != "" {
+			return finding{checked: checked{refused: true, Answer: Answer{Reason: reason}}}, nil
+		}
+	}
+	if k.late.Load() {
+		// Each file would wait as long as the one before, for nothing.
+		late := Answer{Status: TimedOut, Server: v.spec.Name, Reason: "not asked, since the server did not answer about another file in time"}
+		return finding{checked: checked{Answer: late}, doc: doc}, nil
+	}
+	found, err := v.check(ctx, doc)
+	if err != nil {
+		found.Answer, err = k.client.soften(ctx, v.spec.Name, err)
+	}
+	if found.Status == TimedOut {
+		k.late.Store(true)
+	}
+	return finding{checked: found, doc: doc}, err
+}
+
+// mention says which files are not in what the producer looked at.
+func (k *collector) mention(left []refusal) {
+	if len(left) == 0 {
+		return
+	}
+	more := ""
+	if n := len(left) - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more files", n)
+	}
+	k.lower(Partial, fmt.Sprintf("%s says nothing about %s%s: %s", k.answer.Server, left[0].path, more, left[0].reason))
+}
+
+// lower makes the answer no better than status; of several reasons the first of
+// the worst status stays.
+func (k *collector) lower(status Status, reason string) {
+	rank := func(s Status) int { return slices.Index([]Status{Complete, Partial, Unsupported, Stale, TimedOut}, s) }
+	if rank(status) > rank(k.answer.Status) {
+		k.answer.Status, k.answer.Reason = status, reason
 	}
 }
 
@@ -140,16 +228,17 @@ func (k *collector) take(v *session, doc document, found checked, producer *diag
 	producer.Dropped += found.dropped
 	producer.Scope.Paths = append(producer.Scope.Paths, doc.path)
 	if found.Status != Complete {
-		k.answer.Status, k.answer.Reason = found.Status, doc.path+": "+found.Reason
-		producer.Status = diagnostics.StatusPartial
+		k.lower(found.Status, doc.path+": "+found.Reason)
 		if found.Status == TimedOut {
 			producer.Status = diagnostics.StatusTimeout
+		} else if producer.Status == diagnostics.StatusOK {
+			producer.Status = diagnostics.StatusPartial
 		}
 	} else if k.answer.Barrier == "" {
 		k.answer.Barrier = found.Barrier
 	}
-	if found.dropped > 0 && k.answer.Status == Complete {
-		k.answer.Status, k.answer.Reason = Partial, fmt.Sprintf("%s: %d problems more than the limit", doc.path, found.dropped)
+	if found.dropped > 0 {
+		k.lower(Partial, fmt.Sprintf("%s: %d problems more than the limit", doc.path, found.dropped))
 	}
 	for i := range found.items {
 		k.builder.Add(v.diagnostic(doc, &found.items[i]))

@@ -43,6 +43,7 @@ func gopls() Spec {
 		ReadsDisk:   true,
 		SymbolQuery: func(names []string) string { return strings.Join(names, ".") + "$" },
 		Dependents:  goDependents,
+		Excluded:    goExcluded,
 	}
 }
 

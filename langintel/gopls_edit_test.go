@@ -211,3 +211,20 @@ func TestGoplsCancelled(t *testing.T) {
 		t.Errorf("after a cancelled question: %v", err)
 	}
 }
+
+// What gopls does not check is said, and is not looked up by the go command.
+func TestGoplsRenameBesideOtherSystems(t *testing.T) {
+	b := shop(t, nil)
+	ctx := within(t, startTime)
+	b.write("till/till_plan9.go", "package till\n\nfunc plan9() bool { return true }\n")
+	done, err := b.Rename(ctx, langintel.RenameQuery{Place: langintel.Place{Symbol: "Shelf.Add"}, NewName: "Put", RejectIf: langintel.RejectNewErrors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.DeltaOf.Status != langintel.Partial || !strings.Contains(done.DeltaOf.Reason, "till/till_plan9.go: it is not for ") {
+		t.Errorf("%+v", done.DeltaOf)
+	}
+	if done.Delta.Counts.Introduced != 0 || done.Delta.Counts.Unknown != 0 {
+		t.Errorf("%+v", done.Delta.Counts)
+	}
+}

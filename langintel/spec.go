@@ -44,6 +44,10 @@ type Spec struct {
 	// Dependents returns the files whose diagnostics may change with the given
 	// ones; nil: only those that the server itself reports.
 	Dependents func(files *Files, changed []string) []string
+	// Excluded says why the server, in an environment, has certainly nothing to say
+	// about a file that is not open; "": it may have. Asking about such a file costs
+	// a server much. nil: it is asked about every file.
+	Excluded func(env []string, path string, source []byte) string
 }
 
 // Language is one language of a server.
