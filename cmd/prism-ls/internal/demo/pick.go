@@ -22,13 +22,6 @@ type candidate struct {
 	user string // another file with a reference, once that is known
 }
 
-var (
-	declaration = regexp.MustCompile(`^(?:func|type) ([A-Z][A-Za-z0-9]{3,})\b`)
-	word        = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
-	// platform files are not part of every build, so no server sees all of them.
-	platform = regexp.MustCompile(`_(?:windows|linux|darwin|unix|other|wasm|js|plan9|freebsd)(?:_[a-z0-9]+)?(?:_test)?\.go$`)
-)
-
 // fewest and most files that a good symbol is used in; ideal is in between.
 const (
 	fewest = 3
@@ -39,6 +32,10 @@ const (
 // pick returns candidates, best first, in an order that depends on the files
 // alone.
 func pick(root string) ([]candidate, error) {
+	declaration := regexp.MustCompile(`^(?:func|type) ([A-Z][A-Za-z0-9]{3,})\b`)
+	word := regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+	// Platform files are not part of every build, so no server sees all of them.
+	platform := regexp.MustCompile(`_(?:windows|linux|darwin|unix|other|wasm|js|plan9|freebsd)(?:_[a-z0-9]+)?(?:_test)?\.go$`)
 	words := map[string]int{}
 	declared := map[string][]candidate{}
 	mixed := map[string]bool{} // directories with platform files
