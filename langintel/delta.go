@@ -68,11 +68,11 @@ func (p *plan) survey(ctx context.Context) (*survey, error) {
 	return s, nil
 }
 
-// compare asks again after the change, and says what it did.
-func (s *survey) compare(ctx context.Context, p *plan, rename diagnostics.SymbolRename) (*diagnostics.Delta, Answer, error) {
+// compare asks again after the change, and puts what it did into the result.
+func (s *survey) compare(ctx context.Context, p *plan, rename diagnostics.SymbolRename, result *RenameResult) error {
 	head, err := newCollector(s.session.client)
 	if err != nil {
-		return nil, Answer{}, err
+		return err
 	}
 	moved := map[string]string{}
 	opts := &diagnostics.Options{Lines: diagnostics.Hunks{}, Renames: []diagnostics.SymbolRename{rename}}
@@ -113,13 +113,15 @@ func (s *survey) compare(ctx context.Context, p *plan, rename diagnostics.Symbol
 	paths = append(paths, s.session.problem.since(s.marked)...)
 	slices.Sort(paths)
 	if err := head.collect(ctx, s.session, slices.Compact(paths)); err != nil {
-		return nil, Answer{}, err
+		return err
 	}
 	delta, err := diagnostics.Compare(s.base.snapshot(), head.snapshot(), opts)
 	if err != nil {
-		return nil, Answer{}, tools.Errorf(tools.CodeInternal, "%w", err)
+		return tools.Errorf(tools.CodeInternal, "%w", err)
 	}
-	return delta, s.judge(head, delta), nil
+	result.Delta, result.DeltaOf = delta, s.judge(head, delta)
+	result.Introduced, result.Fixed = head.problems(delta.Introduced), s.base.problems(delta.Fixed)
+	return nil
 }
 
 // judge says how far a delta can be relied on.

@@ -277,11 +277,19 @@ func bothColumns(t *text, s span) diagnostics.Range {
 // result makes the answer of a query.
 func (k *collector) result(mildest diagnostics.Severity) *DiagnosticsResult {
 	out := &DiagnosticsResult{Answer: k.answer, Snapshot: k.snapshot()}
-	for _, d := range out.Snapshot.Diagnostics {
-		if mildest != 0 && d.Severity > mildest {
-			continue
-		}
-		out.Problems = append(out.Problems, k.problem(d))
+	shown := out.Snapshot.Diagnostics
+	if mildest != 0 {
+		shown = slices.DeleteFunc(slices.Clone(shown), func(d diagnostics.Diagnostic) bool { return d.Severity > mildest })
+	}
+	out.Problems = k.problems(shown)
+	return out
+}
+
+// problems are diagnostics of this collection with the columns that people count.
+func (k *collector) problems(list []diagnostics.Diagnostic) []Problem {
+	out := make([]Problem, 0, len(list))
+	for _, d := range list {
+		out = append(out, k.problem(d))
 	}
 	return out
 }

@@ -79,7 +79,13 @@ func TestGoplsRename(t *testing.T) {
 	refused := errors.New("not today")
 	var asked []string
 	_, err = b.Rename(ctx, langintel.RenameQuery{Place: langintel.Place{Symbol: "Shelf.Add"}, NewName: "Put",
-		Authorise: func(_ context.Context, paths []string) error { asked = paths; return refused }})
+		Authorise: func(_ context.Context, patch string, paths []string) error {
+			if patch != dry.Patch {
+				t.Errorf("another patch than the dry run's is to be allowed:\n%s", patch)
+			}
+			asked = paths
+			return refused
+		}})
 	if !errors.Is(err, refused) || !slices.Equal(asked, wantFiles) || b.read("till/till.go") != before["till/till.go"] {
 		t.Fatalf("asked for %v, %v", asked, err)
 	}
@@ -144,9 +150,9 @@ func TestGoplsRenameRejected(t *testing.T) {
 	if !errors.Is(err, tools.CodeLSPWorkspace) || !errors.As(err, &coded) {
 		t.Fatal(err)
 	}
-	delta, _ := coded.Details.(*diagnostics.Delta)
-	if delta == nil || delta.Counts.IntroducedErrors == 0 || delta.Introduced[0].Path != "dotty/dotty.go" {
-		t.Fatalf("%+v\n%v", delta, err)
+	rejection, _ := coded.Details.(*langintel.Rejection)
+	if rejection == nil || rejection.Delta.Counts.IntroducedErrors == 0 || rejection.Introduced[0].Path != "dotty/dotty.go" {
+		t.Fatalf("%+v\n%v", rejection, err)
 	}
 	if b.read("stock/kinds_string.go") != before {
 		t.Error("the rejected rename is still there")

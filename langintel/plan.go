@@ -40,7 +40,6 @@ type planned struct {
 type planStep struct {
 	kind     string
 	from, to string
-	options  workspace.DeleteOptions
 	replace  bool
 }
 

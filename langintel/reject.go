@@ -3,6 +3,7 @@ package langintel
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/prism-ls/prism-ls/diagnostics"
@@ -18,17 +19,15 @@ const rollbackTime = 30 * time.Second
 // say that it did not.
 func (p *plan) reject(ctx context.Context, result *RenameResult, done *workspace.Committed) error {
 	var why string
-	var details any
+	details := &Rejection{Delta: result.Delta, DeltaOf: result.DeltaOf, Introduced: result.Introduced, Fixed: result.Fixed}
 	switch delta := result.Delta; {
 	case delta == nil:
 		why = "whether it introduces errors is not known: " + result.DeltaOf.Reason
 	case delta.Counts.IntroducedErrors > 0:
-		first := delta.Introduced[0]
-		why = fmt.Sprintf("it introduces %d errors, the first in %s:%d: %s", delta.Counts.IntroducedErrors, first.Path, first.Range.Start.Line+1, oneLine(first.Message, 300))
-		details = delta
+		first := result.Introduced[firstError(delta.Introduced)]
+		why = fmt.Sprintf("it introduces %d errors, the first in %s:%d:%d: %s", delta.Counts.IntroducedErrors, first.Path, first.Line, first.Column, oneLine(first.Message, 300))
 	case unattributed(delta) > 0 || result.DeltaOf.Status == TimedOut || result.DeltaOf.Status == Stale:
 		why = "whether it introduces errors is not known: " + result.DeltaOf.Reason
-		details = delta
 	default:
 		return nil
 	}
@@ -38,6 +37,10 @@ func (p *plan) reject(ctx context.Context, result *RenameResult, done *workspace
 		return tools.Errorf(tools.CodeLSPWorkspace, "the rename should have been taken back (%s) and could not be: %w; undo id %q", why, err, done.UndoID).WithDetails(details)
 	}
 	return tools.Errorf(tools.CodeLSPWorkspace, "the rename was taken back: %s", why).WithDetails(details)
+}
+
+func firstError(list []diagnostics.Diagnostic) int {
+	return max(0, slices.IndexFunc(list, func(d diagnostics.Diagnostic) bool { return d.Severity == diagnostics.Error }))
 }
 
 // unattributed counts errors of the head that may or may not be new.

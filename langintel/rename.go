@@ -25,10 +25,10 @@ type RenameQuery struct {
 	// AlsoText lists where the old name is left in text (comments, strings, other
 	// files); it changes nothing there.
 	AlsoText bool
-	// Authorise sees every file that would be written, created, moved or removed
-	// before anything is; an error of it ends the rename. nil: all is allowed. It
-	// is not asked for a dry run.
-	Authorise func(ctx context.Context, paths []string) error
+	// Authorise sees the whole change as a patch, and every file that would be
+	// written, created, moved or removed, before anything is; an error of it ends
+	// the rename. nil: all is allowed. It is not asked for a dry run.
+	Authorise func(ctx context.Context, patch string, paths []string) error
 	// AllowGenerated and AllowIgnored let the server edit generated files, and
 	// files that git ignores.
 	AllowGenerated, AllowIgnored bool
@@ -37,7 +37,7 @@ type RenameQuery struct {
 // Rename renames a symbol. Errors: CodeLSPUnsupported, CodeLSPTimeout,
 // CodeLSPServer when the server refuses; CodeLSPWorkspace when its edit breaks
 // the workspace's rules, or RejectIf applied (the details then are a
-// *diagnostics.Delta); CodeLSPStale when files changed meanwhile. After any
+// *Rejection); CodeLSPStale when files changed meanwhile. After any
 // error nothing is changed.
 func (c *Client) Rename(ctx context.Context, q RenameQuery) (*RenameResult, error) {
 	if q.NewName == "" || len(q.NewName) > 1000 {
@@ -162,7 +162,7 @@ func (t *target) planRename(ctx context.Context, q RenameQuery) (*plan, error) {
 // the writing shows in DeltaOf: what is written is written.
 func (p *plan) apply(ctx context.Context, q RenameQuery, result *RenameResult, renamed diagnostics.SymbolRename) error {
 	if q.Authorise != nil {
-		if err := q.Authorise(ctx, result.Files); err != nil {
+		if err := q.Authorise(ctx, result.Patch, result.Files); err != nil {
 			return err
 		}
 	}
@@ -176,7 +176,7 @@ func (p *plan) apply(ctx context.Context, q RenameQuery, result *RenameResult, r
 	}
 	result.UndoID, result.Degraded = done.UndoID, done.Degraded
 	if err == nil {
-		result.Delta, result.DeltaOf, err = before.compare(ctx, p, renamed)
+		err = before.compare(ctx, p, renamed, result)
 	}
 	if err != nil {
 		result.DeltaOf = Answer{Status: Partial, Server: p.session.spec.Name, Reason: err.Error()}

@@ -136,15 +136,26 @@ type Problem struct {
 // RenameResult answers [Client.Rename].
 type RenameResult struct {
 	Answer
-	Files     []string // written, created, moved and removed
-	Edits     int      // replaced pieces of text
-	Patch     string
-	UndoID    string
-	Degraded  string // what the transaction could not promise
-	Delta     *diagnostics.Delta
-	DeltaOf   Answer // how far the delta can be relied on
-	Leftovers []Location
-	DryRun    bool
+	Files    []string // written, created, moved and removed
+	Edits    int      // replaced pieces of text
+	Patch    string
+	UndoID   string
+	Degraded string // what the transaction could not promise
+	Delta    *diagnostics.Delta
+	DeltaOf  Answer // how far the delta can be relied on
+	// Introduced and Fixed are those of Delta with the columns that people count:
+	// introduced problems stand where they are now, fixed ones where they were.
+	Introduced, Fixed []Problem
+	Leftovers         []Location
+	DryRun            bool
+}
+
+// Rejection is what a rename that was taken back had done to the problems: the
+// details of the error that says so.
+type Rejection struct {
+	Delta             *diagnostics.Delta
+	DeltaOf           Answer
+	Introduced, Fixed []Problem // as in [RenameResult]
 }
 
 // kindName is LSP's name of a symbol kind in lower case (LSP 3.17 §symbolKind).

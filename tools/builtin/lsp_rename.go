@@ -2,12 +2,9 @@ package builtin
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
-	"github.com/prism-ls/prism-ls/diagnostics"
 	"github.com/prism-ls/prism-ls/langintel"
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -56,11 +53,10 @@ func (l *language) rename() (*tools.Tool, error) {
 	return lspTool(l, spec, func(ctx context.Context, call *tools.Call, in lspRenameInput) (*tools.Outcome[LSPRename], error) {
 		done, err := l.client.Rename(ctx, langintel.RenameQuery{
 			Place: in.place(), NewName: in.NewName, DryRun: in.DryRun, RejectIf: string(in.RejectIf), AlsoText: in.AlsoText,
-			Authorise: func(ctx context.Context, paths []string) error {
-				sum := sha256.Sum256([]byte(in.NewName))
+			Authorise: func(ctx context.Context, patch string, paths []string) error {
 				return call.Authorize(ctx, tools.Action{
 					Kind: tools.KindEdit, Operation: "lsp_rename", Mutation: tools.MutatesLocally, Risk: tools.RiskMedium,
-					Paths: paths, Entries: len(paths), Content: hex.EncodeToString(sum[:]),
+					Paths: paths, Entries: len(paths), Content: hexHash([]byte(patch)),
 				})
 			},
 		})
@@ -72,7 +68,7 @@ func (l *language) rename() (*tools.Tool, error) {
 		}
 		metadata := LSPRename{
 			LSPAnswer: lspAnswer(done.Answer), Files: orEmpty(done.Files), Edits: done.Edits, Patch: done.Patch,
-			UndoID: done.UndoID, Degraded: done.Degraded, Delta: lspDelta(done.Delta, done.DeltaOf),
+			UndoID: done.UndoID, Degraded: done.Degraded, Delta: lspDelta(&langintel.Rejection{Delta: done.Delta, DeltaOf: done.DeltaOf, Introduced: done.Introduced, Fixed: done.Fixed}),
 		}
 		if in.AlsoText {
 			metadata.Leftovers = lspLocations(done.Leftovers)
@@ -81,36 +77,26 @@ func (l *language) rename() (*tools.Tool, error) {
 	})
 }
 
-// renameError puts a delta among an error's details into the form of the wire.
+// renameError puts what a rename that was taken back had done into the form of
+// the wire.
 func renameError(err error) error {
 	coded := tools.AsError(err)
-	if delta, ok := coded.Details.(*diagnostics.Delta); ok {
-		return coded.WithDetails(map[string]*LSPDelta{"delta": lspDelta(delta, langintel.Answer{Status: langintel.Status(delta.Status())})})
+	if back, ok := coded.Details.(*langintel.Rejection); ok {
+		return coded.WithDetails(map[string]*LSPDelta{"delta": lspDelta(back)})
 	}
 	return err
 }
 
-func lspDelta(delta *diagnostics.Delta, of langintel.Answer) *LSPDelta {
-	if delta == nil && of.Status == "" {
+func lspDelta(of *langintel.Rejection) *LSPDelta {
+	if of.Delta == nil && of.DeltaOf.Status == "" {
 		return nil
 	}
-	out := &LSPDelta{Status: string(of.Status), Reason: of.Reason, Introduced: []LSPProblem{}, Fixed: []LSPProblem{}}
-	if delta == nil {
-		return out
+	out := &LSPDelta{
+		Status: string(of.DeltaOf.Status), Reason: of.DeltaOf.Reason,
+		Introduced: lspProblems(of.Introduced), Fixed: lspProblems(of.Fixed),
 	}
-	out.Unchanged, out.Unknown = delta.Counts.Unchanged, delta.Counts.Unknown
-	out.Introduced, out.Fixed = deltaProblems(delta.Introduced), deltaProblems(delta.Fixed)
-	return out
-}
-
-func deltaProblems(list []diagnostics.Diagnostic) []LSPProblem {
-	out := make([]LSPProblem, 0, len(list))
-	for _, d := range list {
-		out = append(out, LSPProblem{
-			Path: d.Path, Line: d.Range.Start.Line + 1, Column: d.Range.Start.UTF16 + 1,
-			EndLine: d.Range.End.Line + 1, EndColumn: d.Range.End.UTF16 + 1,
-			Severity: d.Severity.String(), Source: d.Source, Code: d.Code, Message: d.Message,
-		})
+	if of.Delta != nil {
+		out.Unchanged, out.Unknown = of.Delta.Counts.Unchanged, of.Delta.Counts.Unknown
 	}
 	return out
 }
