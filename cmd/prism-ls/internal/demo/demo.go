@@ -85,7 +85,7 @@ func (s *show) loop() error {
 	if err := s.mistake(found); err != nil {
 		return err
 	}
-	if err := s.undo(undoID); err != nil {
+	if err := s.undo("take the rename back", undoID); err != nil {
 		return err
 	}
 	after, err := digest(s.Scratch)

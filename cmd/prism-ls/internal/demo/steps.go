@@ -71,8 +71,11 @@ func (s *show) rename(c candidate) (undoID string, err error) {
 	s.indent(done.Patch, 16)
 	s.printf("     problems (%s): %d introduced, %d fixed, %d unchanged, %d unknown\n",
 		done.Delta.Status, len(done.Delta.Introduced), len(done.Delta.Fixed), done.Delta.Unchanged, done.Delta.Unknown)
-	if len(done.Delta.Introduced) > 0 {
-		return "", tools.Errorf(tools.CodeLSPServer, "the rename introduced a problem: %s", done.Delta.Introduced[0].Message)
+	for _, problem := range done.Delta.Introduced { // a warning is worth seeing: a server does not rename everything
+		s.printf("     %s:%d:%d: %s: %s\n", problem.Path, problem.Line, problem.Column, problem.Severity, firstLine(problem.Message))
+		if problem.Severity == "error" {
+			return "", tools.Errorf(tools.CodeLSPServer, "the rename introduced an error: %s", problem.Message)
+		}
 	}
 	return done.UndoID, nil
 }
@@ -126,12 +129,12 @@ func (s *show) mistake(c candidate) error {
 		return tools.Errorf(tools.CodeLSPServer, "%s should have errors now, and has none", c.user)
 	}
 	s.indent(result.Content[0].Text, 4)
-	return s.undo(edited.UndoID)
+	return s.undo("take that back", edited.UndoID)
 }
 
-func (s *show) undo(id string) error {
+func (s *show) undo(title, id string) error {
 	var done builtin.UndoMetadata
-	if _, err := s.call("take that back", "undo", map[string]string{"undoId": id}, &done); err != nil {
+	if _, err := s.call(title, "undo", map[string]string{"undoId": id}, &done); err != nil {
 		return err
 	}
 	s.printf("     %d files\n", len(done.Files))
