@@ -17,6 +17,10 @@ type ReadOptions struct {
 	Operations ReadOperations
 	// MaxLines, MaxBytes, MaxScanBytes, MaxImageBytes: see PageLines and so on.
 	MaxLines, MaxBytes, MaxScanBytes, MaxImageBytes int64
+	// Dependencies, if not nil, knows the "dep:" paths that results have named:
+	// regular files outside of the workspace, for reading alone. A language
+	// client's Dependency is one.
+	Dependencies func(path string) (absolute string, ok bool)
 	// TransformImage, if not nil, may make an image smaller before it is shown.
 	TransformImage TransformImage
 	// Documents, if not nil, turns PDF and DOCX files into text.
@@ -105,6 +109,9 @@ func (in *readInput) check() error {
 // target finds the file, for a name that is not there also in the spellings
 // that macOS may have given it. The path as given always comes first.
 func (t *readTool) target(given string) (target, error) {
+	if at, ok, err := t.dependency(given); ok {
+		return at, err
+	}
 	first, err := follow(t.ws, given)
 	if err != nil {
 		return first, err
@@ -132,7 +139,7 @@ func (t *readTool) run(ctx context.Context, call *tools.Call, in readInput) (*to
 	if err := unmoved(call, 0, at); err != nil {
 		return nil, err
 	}
-	file, err := t.Operations.Open(ctx, at.at)
+	file, err := t.open(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -141,9 +148,18 @@ func (t *readTool) run(ctx context.Context, call *tools.Call, in readInput) (*to
 	if err != nil {
 		return nil, err
 	}
-	outcome.Metadata.Path = t.ws.Abs(at.at)
+	if outcome.Metadata.Path = at.outside; at.outside == "" {
+		outcome.Metadata.Path = t.ws.Abs(at.at)
+	}
 	t.seen.mark(call, at.policy)
 	return outcome, nil
+}
+
+func (t *readTool) open(ctx context.Context, at target) (File, error) {
+	if at.outside != "" {
+		return openDependency(at)
+	}
+	return t.Operations.Open(ctx, at.at)
 }
 
 // show decides by the file's first bytes what it is.

@@ -17,6 +17,9 @@ type target struct {
 	name string
 	// policy is the path as a policy sees it.
 	policy string
+	// outside is the absolute path of a file that only `read` takes, and that no
+	// path of the workspace names.
+	outside string
 }
 
 // follow resolves a path, its last component included.

@@ -181,6 +181,7 @@ func (h *Host) coreDeps() *builtin.Deps {
 	return &builtin.Deps{
 		Workspace: h.files, Searcher: h.searcher, Owner: h.owner,
 		ReadPaths: builtin.NewReadPathSet(), RequireReadBeforeWrite: h.cfg.ReadBeforeWrite,
+		Read:  builtin.ReadOptions{Dependencies: h.dependency},
 		Shell: h.shellOptions(),
 	}
 }

@@ -27,6 +27,15 @@ func (h *Host) languageTools() ([]*tools.Tool, error) {
 	return builtin.Language(client, progress)
 }
 
+// dependency knows the files outside of the workspace that an answer of a
+// language server has named.
+func (h *Host) dependency(path string) (absolute string, ok bool) {
+	if h.language == nil {
+		return "", false
+	}
+	return h.language.Dependency(path)
+}
+
 // filesChanged tells the language servers at once what a tool has changed.
 func (h *Host) filesChanged(event tools.Event) {
 	if event.Kind != tools.EventFileChanged || h.language == nil {
