@@ -26,7 +26,8 @@ const (
 	// BarrierRequest: the server answers a request only after it has taken in
 	// all that it was told before.
 	BarrierRequest Barrier = "request"
-	// BarrierReasked: the first answer was empty, and so was the second.
+	// BarrierReasked: the answer is the second one. The first was empty, or the
+	// server finished other work while it gave it.
 	BarrierReasked Barrier = "reasked"
 	// BarrierPull: diagnostics were asked for (LSP 3.17 §textDocument_diagnostic).
 	BarrierPull Barrier = "pull"
