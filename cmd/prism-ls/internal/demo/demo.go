@@ -32,7 +32,7 @@ type show struct {
 	Options
 	ctx      context.Context
 	registry *tools.Registry
-	step     int
+	steps    int
 	began    time.Time
 }
 
@@ -72,9 +72,6 @@ func (s *show) loop() error {
 	if err != nil {
 		return err
 	}
-	if err := s.references(&found); err != nil {
-		return err
-	}
 	undoID, err := s.rename(found)
 	if err != nil {
 		return err
@@ -99,23 +96,32 @@ func (s *show) loop() error {
 	return nil
 }
 
-// call makes one tool call, and fills metadata with what it returns.
-func (s *show) call(title, tool string, input, metadata any) (*tools.Result, error) {
+// call makes one tool call, fills metadata with what it returns, and says how
+// long it took.
+func (s *show) call(tool string, input, metadata any) (*tools.Result, time.Duration, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	start := time.Now()
 	result := s.registry.Call(s.ctx, tool, text, tools.CallOptions{Session: "demo", Owner: "demo", Progress: s.Progress})
-	s.step++
-	s.printf("\n%d  %-34s %-16s %8s\n", s.step, title, tool, round(time.Since(start)))
+	took := time.Since(start)
 	if result.Err != nil {
-		return result, result.Err
+		return result, took, result.Err
 	}
-	if metadata == nil {
-		return result, nil
-	}
-	return result, json.Unmarshal(result.Metadata, metadata)
+	return result, took, json.Unmarshal(result.Metadata, metadata)
+}
+
+// step is a call with its title.
+func (s *show) step(title, tool string, input, metadata any) (*tools.Result, error) {
+	result, took, err := s.call(tool, input, metadata)
+	s.title(title, tool, took)
+	return result, err
+}
+
+func (s *show) title(text, tool string, took time.Duration) {
+	s.steps++
+	s.printf("\n%d  %-34s %-16s %8s\n", s.steps, text, tool, round(took))
 }
 
 func (s *show) printf(format string, args ...any) {

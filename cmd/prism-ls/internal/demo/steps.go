@@ -19,51 +19,51 @@ type place struct {
 	Severity string `json:"severity,omitempty"`
 }
 
-// find looks for the first candidate that the language server knows.
+// tries is how many candidates are looked at: text alone does not tell who uses
+// a symbol.
+const tries = 12
+
+// find looks for the first candidate that several files use, and shows it.
 func (s *show) find() (candidate, error) {
 	candidates, err := pick(s.Scratch)
 	if err != nil {
 		return candidate{}, err
 	}
-	for _, c := range candidates[:min(len(candidates), 5)] {
-		var found builtin.LSPHover
-		_, err := s.call("find "+c.name, "lsp_hover", place{Path: c.file, Line: c.line, Symbol: c.name}, &found)
+	for _, c := range candidates[:min(len(candidates), tries)] {
+		where := place{Path: c.file, Line: c.line, Symbol: c.name}
+		var uses builtin.LSPLocations
+		listed, listing, err := s.call("lsp_references", where, &uses)
 		if err != nil {
 			return candidate{}, err
 		}
-		if found.Text == "" {
+		for _, file := range uses.Files {
+			if file != c.file {
+				c.user = file
+			}
+		}
+		if c.user == "" {
 			continue
 		}
+		var found builtin.LSPHover
+		_, asking, err := s.call("lsp_hover", where, &found)
+		if err != nil {
+			return candidate{}, err
+		}
+		s.title("find "+c.name, "lsp_hover", asking)
 		s.printf("     %s:%d  %s\n", c.file, c.line, firstLine(found.Signature))
+		s.title("its references", "lsp_references", listing)
+		s.indent(listed.Content[0].Text, 14)
+		if uses.Status != "complete" {
+			return candidate{}, tools.Errorf(tools.CodeLSPServer, "the references are %s: %s", uses.Status, uses.Reason)
+		}
 		return c, nil
 	}
 	return candidate{}, tools.Errorf(tools.CodeNotFound, "there is no exported Go function or type here that %d to %d files use; name another repository: prism-ls demo DIR", fewest, most)
 }
 
-func (s *show) references(c *candidate) error {
-	var found builtin.LSPLocations
-	result, err := s.call("its references", "lsp_references", place{Path: c.file, Line: c.line, Symbol: c.name}, &found)
-	if err != nil {
-		return err
-	}
-	s.indent(result.Content[0].Text, 14)
-	if found.Status != "complete" {
-		return tools.Errorf(tools.CodeLSPServer, "the references are %s: %s", found.Status, found.Reason)
-	}
-	for _, file := range found.Files {
-		if file != c.file {
-			c.user = file
-		}
-	}
-	if c.user == "" {
-		return tools.Errorf(tools.CodeLSPServer, "%s is used in one file only, although %d have the word", c.name, c.used)
-	}
-	return nil
-}
-
 func (s *show) rename(c candidate) (undoID string, err error) {
 	var done builtin.LSPRename
-	_, err = s.call("rename it to "+c.name+suffix, "lsp_rename", place{Path: c.file, Line: c.line, Symbol: c.name, NewName: c.name + suffix}, &done)
+	_, err = s.step("rename it to "+c.name+suffix, "lsp_rename", place{Path: c.file, Line: c.line, Symbol: c.name, NewName: c.name + suffix}, &done)
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (s *show) rename(c candidate) (undoID string, err error) {
 func (s *show) build() error {
 	const command = "go build -trimpath ./..."
 	var done builtin.ShellMetadata
-	result, err := s.call(command, "shell", map[string]string{"command": command}, &done)
+	result, err := s.step(command, "shell", map[string]string{"command": command}, &done)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *show) mistake(c candidate) error {
 		NewText string `json:"newText"`
 	}
 	var edited builtin.EditMetadata
-	_, err := s.call("now the same by hand, in one file", "edit", struct {
+	_, err := s.step("now the same by hand, in one file", "edit", struct {
 		Path  string `json:"path"`
 		Edits []edit `json:"edits"`
 	}{c.file, []edit{{c.text + suffix, c.text}}}, &edited)
@@ -121,7 +121,7 @@ func (s *show) mistake(c candidate) error {
 	}
 	s.indent(edited.Diff, 6)
 	var seen builtin.LSPDiagnostics
-	result, err := s.call("what the server says to that", "lsp_diagnostics", place{Path: c.user, Severity: "error"}, &seen)
+	result, err := s.step("what the server says to that", "lsp_diagnostics", place{Path: c.user, Severity: "error"}, &seen)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *show) mistake(c candidate) error {
 
 func (s *show) undo(title, id string) error {
 	var done builtin.UndoMetadata
-	if _, err := s.call(title, "undo", map[string]string{"undoId": id}, &done); err != nil {
+	if _, err := s.step(title, "undo", map[string]string{"undoId": id}, &done); err != nil {
 		return err
 	}
 	s.printf("     %d files\n", len(done.Files))
