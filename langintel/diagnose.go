@@ -18,7 +18,8 @@ import (
 )
 
 // DiagnosticsQuery asks for the problems in a file, or with an empty Path in all
-// files that are open at a server or have had problems.
+// files that are open at a server, have had problems, or were made or changed
+// since the client began.
 type DiagnosticsQuery struct {
 	Path     string
 	Severity diagnostics.Severity // the mildest to show; 0: all
@@ -47,14 +48,58 @@ func (c *Client) Diagnostics(ctx context.Context, q DiagnosticsQuery) (*Diagnost
 		err = collector.collect(ctx, t.session, []string{t.doc.path})
 		return collector.result(q.Severity), err
 	}
-	for _, v := range c.sessions() {
-		paths := append(v.docs.paths(), v.problem.nonEmpty()...)
-		slices.Sort(paths)
-		if err := collector.collect(ctx, v, slices.Compact(paths)); err != nil {
-			return nil, err
-		}
+	if err := collector.everywhere(ctx); err != nil {
+		return nil, err
 	}
 	return collector.result(q.Severity), nil
+}
+
+// everywhere asks the servers about what is open and what has changed; for the
+// latter they are started.
+func (k *collector) everywhere(ctx context.Context) error {
+	changed := map[*server][]string{}
+	for _, name := range k.client.watch.changed() {
+		s, err := k.client.serverFor(workspace.Path{Rel: name, Real: name})
+		switch {
+		case err == nil:
+			changed[s] = append(changed[s], name)
+		case !isUnsupported(err):
+			k.lower(Partial, name+": "+tools.AsError(err).Message)
+		}
+	}
+	k.client.mu.Lock()
+	servers := k.client.list()
+	k.client.mu.Unlock()
+	for _, s := range servers {
+		if len(changed[s]) == 0 && !s.running() {
+			continue
+		}
+		if err := k.everywhereAt(ctx, s, changed[s]); err != nil {
+			return err
+		}
+	}
+	if len(k.files) == 0 {
+		k.lower(Partial, "no file is open at a language server or has changed, so none was looked at; name a path")
+	}
+	return nil
+}
+
+func (k *collector) everywhereAt(ctx context.Context, s *server, paths []string) error {
+	live, release, err := s.acquire(ctx)
+	if err != nil {
+		answer, err := k.client.soften(ctx, s.spec.Name, err)
+		k.lower(answer.Status, answer.Reason)
+		return err
+	}
+	defer release()
+	paths = slices.Concat(paths, live.docs.paths(), live.problem.nonEmpty())
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	if more := len(paths) - maxAffected; more > 0 {
+		paths = paths[:maxAffected]
+		k.lower(Partial, fmt.Sprintf("%d more files are open or changed and were not asked about; name one as path", more))
+	}
+	return k.collect(ctx, live, paths)
 }
 
 // collector builds a snapshot from what servers say about files.

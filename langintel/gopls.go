@@ -42,6 +42,7 @@ func gopls() Spec {
 			`"symbolScope":"workspace"}`),
 		ReadsDisk:   true,
 		SymbolQuery: func(names []string) string { return strings.Join(names, ".") + "$" },
+		MaxSymbols:  100,
 		Dependents:  goDependents,
 		Excluded:    goExcluded,
 	}

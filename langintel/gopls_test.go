@@ -172,3 +172,43 @@ func TestGoplsQueries(t *testing.T) {
 		}
 	})
 }
+
+// Nothing that was not looked at is called clean, and what was changed is looked at.
+func TestGoplsDiagnosticsOfTheWorkspace(t *testing.T) {
+	b := shop(t, nil)
+	ctx := within(t, startTime)
+	got, err := b.Diagnostics(ctx, langintel.DiagnosticsQuery{})
+	if err != nil || got.Status != langintel.Partial || len(got.Problems) != 0 {
+		t.Fatalf("before any question: %+v, %v", got, err)
+	}
+	b.write("till/till.go", strings.Replace(b.read("till/till.go"), "return true", "return maybe", 1))
+	if err := b.Changed(ctx, "till/till.go"); err != nil {
+		t.Fatal(err)
+	}
+	got, err = b.Diagnostics(ctx, langintel.DiagnosticsQuery{})
+	if err != nil || got.Status != langintel.Complete || len(got.Problems) != 1 || got.Problems[0].Message != "undefined: maybe" {
+		t.Fatalf("after a change: %+v, %v", got, err)
+	}
+}
+
+// gopls lists a hundred symbols and does not say that there are more.
+func TestGoplsManySymbols(t *testing.T) {
+	b := shop(t, nil)
+	var text strings.Builder
+	text.WriteString("package stock\n")
+	for i := range 130 {
+		fmt.Fprintf(&text, "func Manifold%03d() {}\n\ntype T%03d struct{}\n\nfunc (T%03d) Same() {}\n", i, i, i)
+	}
+	b.write("stock/many.go", text.String())
+	got, err := b.Symbols(within(t, startTime), langintel.SymbolsQuery{Query: "Manifold"})
+	if err != nil || got.Status != langintel.Partial || !got.Truncated || len(got.Symbols) != 100 {
+		t.Fatalf("%d symbols, %v, %+v, %v", len(got.Symbols), got.Truncated, got.Answer, err)
+	}
+	// Where only a part is listed, one match proves nothing.
+	if _, err := b.Hover(within(t, startTime), langintel.Place{Symbol: "Same"}); !errors.Is(err, tools.CodeLSPAmbiguous) {
+		t.Error(err)
+	}
+	if _, err := b.Hover(within(t, startTime), langintel.Place{Symbol: "T077.Same"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -63,6 +63,7 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 	}
 	var hits []found
 	var skipped error
+	cut := false // a server listed only a part
 	for _, s := range servers {
 		live, release, err := s.acquire(ctx)
 		if err != nil {
@@ -74,6 +75,7 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 			return nil, err
 		}
 		skipped = err
+		cut = cut || s.spec.MaxSymbols > 0 && len(list) >= s.spec.MaxSymbols
 		for _, f := range list {
 			if f.inside && endsWith(f.names, asked) {
 				hits = append(hits, f)
@@ -83,6 +85,8 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 	switch {
 	case len(hits) == 0 && skipped != nil:
 		return nil, skipped
+	case cut && len(hits) <= 1:
+		return nil, tools.Errorf(tools.CodeLSPAmbiguous, "more symbols end like %q than the language server lists; name more of the path, or give path and line", oneLine(symbol, 200))
 	case len(hits) == 0:
 		return nil, tools.Errorf(tools.CodeNotFound, "no symbol of the workspace is called %q; lsp symbols with a query searches by part of a name", oneLine(symbol, 200))
 	case len(hits) > 1:

@@ -102,6 +102,13 @@ func (s *server) wait(ctx context.Context) (*session, error) {
 	}
 }
 
+// running reports whether there is a live session.
+func (s *server) running() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live != nil
+}
+
 // refusal says why no start may be tried; s.mu is held.
 func (s *server) refusal() error {
 	switch {

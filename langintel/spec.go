@@ -41,6 +41,9 @@ type Spec struct {
 	// SymbolQuery makes the workspace/symbol query that finds a name path; nil:
 	// its last name.
 	SymbolQuery func(names []string) string
+	// MaxSymbols is how many symbols the server lists of the whole workspace, and no
+	// more, whatever there is; 0: all.
+	MaxSymbols int
 	// Dependents returns the files whose diagnostics may change with the given
 	// ones; nil: only those that the server itself reports.
 	Dependents func(files *Files, changed []string) []string

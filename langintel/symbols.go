@@ -2,6 +2,7 @@ package langintel
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -100,6 +101,10 @@ func (c *Client) workspaceQuery(ctx context.Context, q SymbolsQuery, limit int) 
 		}
 		if result.Server == "" || answer.Status != Complete {
 			result.Answer = answer
+		}
+		if most := s.spec.MaxSymbols; most > 0 && len(list) >= most && result.Status == Complete {
+			result.Status, result.Truncated = Partial, true
+			result.Reason = fmt.Sprintf("%s lists at most %d symbols, of all kinds; ask for more of the name", s.spec.Name, most)
 		}
 		for _, f := range list {
 			if len(q.Kinds) > 0 && !slices.Contains(q.Kinds, kindName(f.node.Kind)) {

@@ -26,7 +26,9 @@ type watcher struct {
 	mu    sync.Mutex
 	seen  map[string]fileID // nil: not looked yet
 	names []string          // sorted keys of seen
-	next  time.Time
+	// touched are the files that were made or changed since the client began.
+	touched map[string]bool
+	next    time.Time
 }
 
 const (
@@ -35,7 +37,7 @@ const (
 	defaultKind = 7 // create, change and delete (LSP 3.17 §watchKind)
 )
 
-func newWatcher(c *Client) *watcher { return &watcher{client: c} }
+func newWatcher(c *Client) *watcher { return &watcher{client: c, touched: map[string]bool{}} }
 
 // skipped directories hold no sources that a server watches, and may be huge.
 func skipped(name string) bool {
@@ -132,6 +134,7 @@ func (w *watcher) sweep(ctx context.Context) error {
 			changes = append(changes, change{name, protocol.FileChangeTypeDeleted})
 		}
 	}
+	w.touch(changes)
 	w.take(now)
 	w.next = time.Now().Add(sweepShare * time.Since(began))
 	w.mu.Unlock()
@@ -172,10 +175,30 @@ func (w *watcher) note(paths []string) []change {
 			}
 		}
 	}
+	w.touch(changes)
 	if w.seen != nil {
 		w.take(w.seen)
 	}
 	return changes
+}
+
+// touch remembers changes; w.mu is held.
+func (w *watcher) touch(changes []change) {
+	for _, ch := range changes {
+		if ch.kind == protocol.FileChangeTypeDeleted {
+			delete(w.touched, ch.path)
+		} else if len(w.touched) < maxWatched {
+			w.touched[ch.path] = true
+		}
+	}
+}
+
+// changed returns the files that were made or changed since the client began, and
+// are there, sorted.
+func (w *watcher) changed() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Sorted(maps.Keys(w.touched))
 }
 
 // Changed tells the servers about files that were just created, changed or
