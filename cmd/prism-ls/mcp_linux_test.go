@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -249,13 +251,81 @@ func TestClientRoot(t *testing.T) {
 // maxRSS is the promised size of a server that has listed its tools, in KiB.
 const maxRSS = 30 << 10
 
-// TestStart measures the program as it ships: what runs the tests may have the
-// race detector in it, which multiplies memory.
-func TestStart(t *testing.T) {
+// shipped builds the program as it ships.
+func shipped(t testing.TB) string {
+	t.Helper()
 	program := filepath.Join(t.TempDir(), "prism-ls")
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return program
+}
+
+// empty builds a Go program that does nothing: what any program takes here.
+func empty(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "empty")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// BenchmarkStart is the time from starting the program to its list of tools, as
+// a client sees it, beside that of a program that does nothing.
+func BenchmarkStart(b *testing.B) {
+	program, nothing, root, state := shipped(b), empty(b), b.TempDir(), b.TempDir()
+	input := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+	best, floor := time.Hour, time.Hour
+	for b.Loop() {
+		begin := time.Now()
+		if err := exec.Command(nothing).Run(); err != nil {
+			b.Fatal(err)
+		}
+		floor = min(floor, time.Since(begin))
+		cmd := exec.Command(program, "mcp", "--root", root, "--state-dir", state)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		begin = time.Now()
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.WriteString(in, input); err != nil {
+			b.Fatal(err)
+		}
+		lines := bufio.NewReaderSize(out, 1<<20)
+		for range 2 {
+			if _, err := lines.ReadString('\n'); err != nil {
+				b.Fatal(err)
+			}
+		}
+		best = min(best, time.Since(begin))
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(best.Microseconds())/1e3, "min-ms")
+	b.ReportMetric(float64(floor.Microseconds())/1e3, "empty-program-min-ms")
+}
+
+// TestStart measures the program as it ships: what runs the tests may have the
+// race detector in it, which multiplies memory.
+func TestStart(t *testing.T) {
+	program := shipped(t)
 	best := time.Hour
 	for range 5 {
 		begin := time.Now()
