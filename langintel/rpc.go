@@ -32,7 +32,12 @@ type rpcError struct {
 	Data    jsontext.Value `json:"data,omitzero"`
 }
 
-func (e *rpcError) Error() string { return fmt.Sprintf("%s (%d)", printable(e.Message, 500), e.Code) }
+func (e *rpcError) Error() string {
+	if e.Code == 0 { // a server that gives its errors no code
+		return printable(e.Message, 500)
+	}
+	return fmt.Sprintf("%s (%d)", printable(e.Message, 500), e.Code)
+}
 
 // requestHandler answers a server's request; notificationHandler takes a
 // notification, in the reading goroutine, so it must not wait for anything.
