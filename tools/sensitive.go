@@ -21,6 +21,12 @@ var controlFiles = []string{
 
 var secretDirs = []string{".ssh", ".aws"}
 
+// ControlNames are the names, of files and directories, that [IsControlPath]
+// goes by.
+func ControlNames() []string {
+	return slices.Concat(controlDirs, []string{".git/hooks", ".github", ".github/workflows"}, controlFiles)
+}
+
 // IsControlPath reports whether the slash-separated path, relative to a
 // workspace root, names a file that makes other programs run something or
 // widens what an agent may do. Letter case is ignored, because some file

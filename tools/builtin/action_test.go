@@ -44,6 +44,9 @@ func TestActions(t *testing.T) {
 	h.write(".env", "A=1")
 	must(t, os.Mkdir(h.path(".git"), 0o755))
 	must(t, os.Symlink("real", h.path("linked")))
+	h.write("conf/npm", "content")
+	must(t, os.Symlink("conf", h.path(".vscode")))
+	must(t, os.Symlink("conf/npm", h.path(".npmrc")))
 	must(t, os.Symlink("../scripts", h.path(".git/hooks")))
 	must(t, os.Symlink("file.txt", h.path("real/alias")))
 	edits := []args{{"oldText": "content", "newText": "changed"}}
@@ -59,6 +62,10 @@ func TestActions(t *testing.T) {
 		{"write", args{"path": "linked/new", "content": "abc"}, tools.Action{Kind: tools.KindEdit, Paths: []string{"real/new"}, Content: hashOf("abc"), Risk: tools.RiskLow}},
 		// A hook by its name, whatever it is a link to.
 		{"write", args{"path": ".git/hooks/pre-commit", "content": ""}, tools.Action{Kind: tools.KindEdit, Paths: []string{"scripts/pre-commit", ".git/hooks/pre-commit"}, Content: hashOf(""), Risk: tools.RiskLow}},
+		// And under any other name that leads there.
+		{"write", args{"path": "scripts/post-commit", "content": ""}, tools.Action{Kind: tools.KindEdit, Paths: []string{"scripts/post-commit", ".git/hooks/post-commit"}, Content: hashOf(""), Risk: tools.RiskLow}},
+		{"write", args{"path": "conf/tasks.json", "content": ""}, tools.Action{Kind: tools.KindEdit, Paths: []string{"conf/tasks.json", ".vscode/tasks.json"}, Content: hashOf(""), Risk: tools.RiskLow}},
+		{"edit", args{"path": "conf/npm", "edits": edits}, tools.Action{Kind: tools.KindEdit, Paths: []string{"conf/npm", ".vscode/npm", ".npmrc"}, Risk: tools.RiskLow}},
 		{"edit", args{"path": "linked/file.txt", "edits": edits}, tools.Action{Kind: tools.KindEdit, Paths: []string{"real/file.txt"}, Risk: tools.RiskLow}},
 		{"move", args{"from": "linked/alias", "to": "real/moved"}, tools.Action{Kind: tools.KindMove, Paths: []string{"real/alias", "real/moved"}, Risk: tools.RiskMedium}},
 		{"delete", args{"path": "linked/other"}, tools.Action{Kind: tools.KindDelete, Paths: []string{"real/other"}, Entries: 1, Risk: tools.RiskMedium}},

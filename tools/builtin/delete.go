@@ -72,7 +72,7 @@ func (t *deleteTool) plan(ctx context.Context, _ *tools.Call, in deleteInput) (t
 	if extent.Dir {
 		risk = tools.RiskHigh
 	}
-	return tools.Action{Paths: paths(at), Entries: extent.Entries, Recursive: in.Recursive && extent.Dir, Risk: risk}, nil
+	return tools.Action{Paths: changing(t.ws, at), Entries: extent.Entries, Recursive: in.Recursive && extent.Dir, Risk: risk}, nil
 }
 
 func (t *deleteTool) target(in deleteInput) (target, int, error) {

@@ -96,7 +96,7 @@ func (t *editTool) plan(_ context.Context, _ *tools.Call, in editInput) (tools.A
 	if err != nil {
 		return tools.Action{}, err
 	}
-	action := tools.Action{Paths: paths(targets...), Content: hexHash(what), Options: lifted(in.Force, in.AllowHardlink)}
+	action := tools.Action{Paths: changing(t.ws, targets...), Content: hexHash(what), Options: lifted(in.Force, in.AllowHardlink)}
 	if in.DryRun {
 		action.Mutation = tools.MutatesNothing
 	}

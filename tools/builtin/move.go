@@ -52,7 +52,7 @@ func (t *moveTool) plan(_ context.Context, _ *tools.Call, in moveInput) (tools.A
 	if err != nil {
 		return tools.Action{}, err
 	}
-	action := tools.Action{Paths: paths(from, to), Risk: tools.RiskMedium}
+	action := tools.Action{Paths: changing(t.ws, from, to), Risk: tools.RiskMedium}
 	if in.Overwrite {
 		action.Risk, action.Options = tools.RiskHigh, []string{"overwrite"}
 	}

@@ -1,7 +1,9 @@
 package builtin
 
 import (
+	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -75,6 +77,30 @@ func paths(targets ...target) []string {
 	for _, t := range targets {
 		if t.name != t.policy && !t.at.ReadOnly() && (tools.IsControlPath(t.name) || tools.IsSecretPath(t.name)) {
 			list = append(list, t.name)
+		}
+	}
+	return list
+}
+
+// changing is paths for a call that changes the targets. A target that a control
+// file's or directory's name leads to, because that is a link, is listed under
+// that name as well.
+func changing(ws *workspace.Workspace, targets ...target) []string {
+	list := paths(targets...)
+	for _, name := range tools.ControlNames() {
+		info, err := ws.Lstat(workspace.Path{Rel: name, Real: name})
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		led, err := ws.Resolve("./" + name)
+		if err != nil {
+			continue // it leads nowhere that these tools can write
+		}
+		for _, t := range targets {
+			rest, below := strings.CutPrefix(t.at.Real+"/", led.Real+"/")
+			if also := path.Join(name, rest); below && !slices.Contains(list, also) {
+				list = append(list, also)
+			}
 		}
 	}
 	return list

@@ -69,7 +69,7 @@ func (t *writeTool) plan(_ context.Context, _ *tools.Call, in writeInput) (tools
 	if err != nil {
 		return tools.Action{}, err
 	}
-	return tools.Action{Paths: paths(at), Content: hexHash([]byte(in.Content)), Options: lifted(in.Force, in.AllowHardlink)}, nil
+	return tools.Action{Paths: changing(t.ws, at), Content: hexHash([]byte(in.Content)), Options: lifted(in.Force, in.AllowHardlink)}, nil
 }
 
 func (t *writeTool) target(given string) (target, error) {
