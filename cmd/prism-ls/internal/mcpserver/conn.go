@@ -339,6 +339,13 @@ func (c *Conn) refuse(err error) {
 }
 
 func (c *Conn) reply(id []byte, failure *jsonrpc.Error) error {
+	if len(failure.Data) > 0 && !json.Valid(failure.Data) {
+		// The SDK quotes a caller's text as Go does, which is not always JSON. An
+		// answer without data is better than none, and than no server.
+		bare := *failure
+		bare.Data = nil
+		failure = &bare
+	}
 	text, err := json.Marshal(failure)
 	if err != nil {
 		return err

@@ -179,6 +179,23 @@ func mutate(r *rand.Rand) []byte {
 	return bytes.ReplaceAll(frame, []byte{'\n'}, []byte{' '})
 }
 
+// TestErrorDataThatIsNotJSON: the SDK puts a resource's URI into the data of its
+// error as Go quotes it.
+func TestErrorDataThatIsNotJSON(t *testing.T) {
+	f := newFixture(t)
+	p := connect(t, &mcpserver.Options{Open: f.open})
+	p.initialize("2025-11-25", `{}`)
+	for i, uri := range []string{`file:///a\u0007`, `file:///a\u007f`, `x:\u0001\u000b`} {
+		for j, method := range []string{"resources/read", "resources/subscribe"} {
+			id := strconv.Itoa(100 + 10*i + j)
+			p.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{"uri":"` + uri + `"}}`)
+			if got := p.receive(); string(got.ID) != id || got.Error == nil {
+				t.Errorf("%s of %s: %+v", method, uri, got)
+			}
+		}
+	}
+}
+
 // soak reports whether the full sizes are asked for.
 func soak() bool { return os.Getenv("PRISM_SOAK") == "1" }
 
