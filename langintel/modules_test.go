@@ -135,5 +135,6 @@ func TestToolsRename(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d edits in %d files, delta %+v of %+v", done.Edits, len(done.Files), done.Delta.Counts, done.DeltaOf)
-	b.goTest("./go/ast/...", "./go/analysis/passes/...")
+	// What that one test reads is a module of its own, which the zip leaves out.
+	b.goTest("-skip", "^TestImportComment$", "./go/ast/...", "./go/analysis/passes/...")
 }
