@@ -62,6 +62,7 @@ func (a *app) serve(structured bool) error {
 		if _, err := a.load(); err != nil {
 			return err
 		}
+		opener.ahead(ctx, a.flags.Root)
 	}
 	logger := a.logger(slog.LevelWarn)
 	conn := mcpserver.NewConn(os.Stdin, out, logger)
@@ -87,6 +88,14 @@ type opener struct {
 	mu   sync.Mutex
 	host *host.Host
 	log  *logfile.File // nil where there is no state directory
+
+	early sync.WaitGroup
+}
+
+// ahead opens the host while the client still says hello. What goes wrong here
+// goes wrong again, and is told, at the first request.
+func (o *opener) ahead(ctx context.Context, root string) {
+	o.early.Go(func() { _, _ = o.open(ctx, root) })
 }
 
 func (o *opener) open(_ context.Context, root string) (*tools.Registry, error) {
@@ -115,6 +124,7 @@ func (o *opener) open(_ context.Context, root string) (*tools.Registry, error) {
 }
 
 func (o *opener) close() error {
+	o.early.Wait()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.host == nil {
