@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/logfile"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/mcpserver"
@@ -59,7 +60,7 @@ func (a *app) serve(structured bool) error {
 	}
 	opener := &opener{app: a}
 	if a.flags.Root != "" { // a fault in the settings is better told now than at the first call
-		if _, err := a.load(); err != nil {
+		if opener.cfg, err = a.load(); err != nil {
 			return err
 		}
 		opener.ahead(ctx, a.flags.Root)
@@ -82,9 +83,11 @@ func (a *app) serve(structured bool) error {
 	return errors.Join(server.Serve(ctx, conn), opener.close())
 }
 
-// opener opens the host when the first request needs it.
+// opener opens the host once: ahead where the root is known, else when the first
+// request needs it.
 type opener struct {
 	app  *app
+	cfg  *config.Config // nil until it is loaded
 	mu   sync.Mutex
 	host *host.Host
 	log  *logfile.File // nil where there is no state directory
@@ -104,11 +107,14 @@ func (o *opener) open(_ context.Context, root string) (*tools.Registry, error) {
 	if o.host != nil {
 		return o.host.Registry(), nil
 	}
-	flags := *o.app
-	flags.flags.Root = root
-	cfg, err := flags.load()
-	if err != nil {
-		return nil, err
+	cfg := o.cfg
+	if cfg == nil {
+		flags := *o.app
+		flags.flags.Root = root
+		var err error
+		if cfg, err = flags.load(); err != nil {
+			return nil, err
+		}
 	}
 	out := o.app.err
 	if cfg.StateDir != "" {
