@@ -54,7 +54,7 @@ docs: ## write the pages that are made from the code
 	$(GO) test ./cmd/prism-ls -run GeneratedDocs -update
 
 clean: ## remove what was built and installed here
-	rm -rf bin .cache testdata/servers/node_modules
+	rm -rf bin .cache testdata/servers/node_modules testdata/servers/language/node_modules
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 10
