@@ -30,14 +30,23 @@ type FileChange struct {
 // FileChanges is a FileMap: the files it was made from, and every other file
 // under its own name.
 type FileChanges struct {
-	toHead map[string]string
-	toBase map[string]string
+	toHead  map[string]string
+	toBase  map[string]string
+	differs map[string]bool // base names whose content changed; nil: not known
 }
 
 // NewFileChanges makes a FileMap. Two files that swapped names are two changes.
+// A name that an earlier change claimed keeps its partner there; the later
+// change's other file is then a new or a deleted one.
 func NewFileChanges(changes ...FileChange) *FileChanges {
 	m := &FileChanges{toHead: map[string]string{}, toBase: map[string]string{}}
 	for _, c := range changes {
+		if _, taken := m.toHead[c.Old]; taken {
+			c.Old = ""
+		}
+		if _, taken := m.toBase[c.New]; taken {
+			c.New = ""
+		}
 		if c.Old != "" {
 			m.toHead[c.Old] = c.New
 		}
@@ -46,6 +55,15 @@ func NewFileChanges(changes ...FileChange) *FileChanges {
 		}
 	}
 	return m
+}
+
+// Identical implements [Identities].
+func (m *FileChanges) Identical(base string) bool { return m.differs != nil && !m.differs[base] }
+
+// Identities is what a FileMap may know beside names: that a file's content is
+// the same on both sides, so that it need not be read.
+type Identities interface {
+	Identical(base string) bool
 }
 
 // ToHead implements FileMap.
@@ -76,7 +94,8 @@ type Hunk struct {
 	NewLines int
 }
 
-// LineMap says which lines of a file changed.
+// LineMap says which lines of a file changed, where the caller knows it exactly.
+// Without one, [Compare] works it out from the [Contents].
 type LineMap interface {
 	// Hunks gives the changed blocks of the file that the base calls base, in
 	// ascending order and without overlap. None: its lines are the same.
@@ -89,8 +108,9 @@ type Hunks map[string][]Hunk
 // Hunks implements LineMap.
 func (h Hunks) Hunks(base string) []Hunk { return h[base] }
 
-// Contents gives the text of files, for the source line below a diagnostic and
-// for pairing lines inside a changed block.
+// Contents gives the text of files: to find out which lines changed, to pair
+// lines inside a changed block, to follow moved blocks, and for the source line
+// below a diagnostic.
 type Contents interface {
 	// Content returns the whole file, or false when it is not at hand.
 	Content(side Side, path string) ([]byte, bool)

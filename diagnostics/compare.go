@@ -27,13 +27,18 @@ func Compare(base, head *Snapshot, opts *Options) (*Delta, error) {
 	if cover.files == nil {
 		cover.files = NewFileChanges()
 	}
-	t := tracker{opts: opts, cover: &cover, rename: newSubstitution(opts.Renames), files: map[string]*fileLines{}, budget: alignBudget}
+	t := tracker{
+		opts: opts, cover: &cover, rename: newSubstitution(opts.Renames),
+		files: map[string]*fileLines{}, budget: alignBudget, diffBudget: diffBudget,
+	}
 	delta := &Delta{Incomplete: !base.Complete() || !head.Complete()}
 	if err := t.load(base, head); err != nil {
 		return nil, err
 	}
 	t.join()
 	t.sortOut(delta)
+	slices.Sort(t.unread)
+	delta.Unread = slices.Compact(t.unread)
 	delta.cut(maxEntries)
 	return delta, nil
 }
@@ -44,9 +49,11 @@ type entry struct {
 	keys    messageKeys
 	renamed *messageKeys // of a base entry whose message holds a renamed symbol
 	path    string       // in the head; "" where the head has no such file
+	alone   bool         // the other side has no such file
 	line    int          // in the head; -1 where the line was replaced
 	gap     int          // the head's line that a replaced line became; -1: none
 	hunk    int          // the hunk that its line is part of; -1: the line is on both sides
+	moved   *place       // where in the head a deleted line stands now; nil: nowhere
 	match   *entry
 	via     Via
 	sure    Certainty
@@ -63,6 +70,8 @@ type tracker struct {
 	files      map[string]*fileLines // by base path
 	base, head []*entry
 	budget     int // tokens that alignments may still look at
+	diffBudget int // steps that line diffs may still take
+	unread     []string
 }
 
 // load makes the entries of both sides, in order.
@@ -79,9 +88,16 @@ func (t *tracker) load(base, head *Snapshot) error {
 	}
 	for _, e := range t.head {
 		e.path, e.line = e.d.Path, e.d.Range.Start.Line
-		if basePath, ok := t.cover.files.ToBase(e.path); ok && t.files[basePath] != nil {
-			e.hunk = t.files[basePath].headHunk(e.line)
+		basePath, ok := t.cover.files.ToBase(e.path)
+		if !ok {
+			e.alone = true
+			continue
 		}
+		lines, err := t.lines(basePath, e.path)
+		if err != nil {
+			return err
+		}
+		e.hunk = lines.headHunk(e.line)
 	}
 	return nil
 }
@@ -101,6 +117,7 @@ func entries(s *Snapshot) []*entry {
 func (t *tracker) place(e *entry) error {
 	path, ok := t.cover.files.ToHead(e.d.Path)
 	if !ok {
+		e.alone = true
 		return nil
 	}
 	e.path = path

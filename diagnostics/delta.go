@@ -8,6 +8,7 @@ const (
 	ViaPosition Via = "position" // same line (as mapped), column and message
 	ViaLine     Via = "line"     // same line, message equal but for column or numbers
 	ViaGap      Via = "gap"      // the line was edited; its closest new line, or else its block, has it
+	ViaMove     Via = "move"     // the line was moved, as part of a block, to elsewhere in any file
 	ViaRename   Via = "rename"   // as line or gap, with our own renames applied to the message
 	ViaFile     Via = "file"     // same file and message, by count, one of the lines untouched
 )
@@ -76,10 +77,15 @@ type Delta struct {
 	Counts     Counts
 	Truncated  bool // the lists hold fewer than Counts says
 	Incomplete bool // one of the snapshots was not complete
+	// Unread are the files, by the name of the head where it has them, whose text
+	// was asked for and not at hand; their lines were taken for unchanged.
+	Unread []string
 }
 
 // Complete reports whether the delta answers for every problem.
-func (d *Delta) Complete() bool { return !d.Truncated && !d.Incomplete && d.Counts.Unknown == 0 }
+func (d *Delta) Complete() bool {
+	return !d.Truncated && !d.Incomplete && d.Counts.Unknown == 0 && len(d.Unread) == 0
+}
 
 // Status returns complete or partial.
 func (d *Delta) Status() string {
@@ -93,8 +99,8 @@ func (d *Delta) Status() string {
 // the default.
 type Options struct {
 	Files      FileMap        // nil: every file kept its name
-	Lines      LineMap        // nil: no line changed
-	Contents   Contents       // nil: edited blocks of equal length are paired line by line
+	Lines      LineMap        // nil: worked out from Contents; without those no line changed
+	Contents   Contents       // nil: edited blocks of equal length are paired line by line, and no moves are found
 	Renames    []SymbolRename // none: messages are compared as they are
 	Strict     bool           // a severity that rose counts as introduced
 	MaxEntries int            // entries in the four lists together; default 2000, at most 10000

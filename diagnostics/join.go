@@ -79,22 +79,39 @@ func inHunk(form int) pass {
 	return pass{ViaGap, Low, of, of}
 }
 
-// inFile joins by count within a file, where the line of one of the two (which,
-// says kept) stands on both sides: a problem that comes or goes at a line which
-// nobody touched was most likely only reported elsewhere. Of two lines that were
-// deleted and inserted that cannot be said; those are fixed and introduced.
-func inFile(form int, kept Side) pass {
-	of := func(side Side) func(*entry) (joinKey, bool) {
-		return func(e *entry) (joinKey, bool) { return e.key(e.keys[form]), side != kept || e.hunk < 0 }
+// inMove joins the problems of a deleted line with those of the added one that it
+// was moved to.
+func inMove(form int) pass {
+	return pass{ViaMove, Medium,
+		func(e *entry) (joinKey, bool) {
+			if e.moved == nil {
+				return joinKey{}, false
+			}
+			k := e.key(e.keys[form])
+			k.path, k.line = e.moved.path, e.moved.line
+			return k, true
+		},
+		func(e *entry) (joinKey, bool) { return e.at(e.line, e.keys[form], true) },
 	}
-	return pass{ViaFile, Low, of(Base), of(Head)}
+}
+
+// inFile joins by count within a file. keptBase and keptHead say of each side
+// whether the pass looks at the lines that stand on both sides or at the others;
+// one of the two must be kept: a problem that comes or goes at a line which nobody
+// touched was most likely only reported elsewhere. Of two lines that were deleted
+// and inserted that cannot be said; those are fixed and introduced.
+func inFile(form int, keptBase, keptHead bool) pass {
+	of := func(kept bool) func(*entry) (joinKey, bool) {
+		return func(e *entry) (joinKey, bool) { return e.key(e.keys[form]), !e.alone && kept == (e.hunk < 0) }
+	}
+	return pass{ViaFile, Low, of(keptBase), of(keptHead)}
 }
 
 // passes are the joins in order; an earlier one wins. There is none for the same
 // text anywhere in the workspace: it would hide a problem that was fixed in one
 // place and made in another.
-func passes() []pass {
-	return []pass{
+func (t *tracker) passes() []pass {
+	list := []pass{
 		onLine(ViaPosition, High, 0, false),
 		onLine(ViaLine, High, 0, true),
 		onLine(ViaLine, High, 1, false),
@@ -102,31 +119,40 @@ func passes() []pass {
 		onLine(ViaLine, Medium, 2, false),
 		onLine(ViaLine, Medium, 2, true),
 		inGap(0), inGap(1), inGap(2),
+		inMove(0), inMove(1), inMove(2),
 		renamed(0), renamed(1), renamed(2),
 		inHunk(0), inHunk(1),
-		inFile(0, Base), inFile(0, Head), inFile(1, Base), inFile(1, Head),
 	}
+	for form := range 2 {
+		// In this order no choice is left that a reversed change would make otherwise.
+		list = append(list, inFile(form, true, true), inFile(form, true, false), inFile(form, false, true))
+	}
+	return list
 }
 
 // join runs the passes over what the earlier ones left.
 func (t *tracker) join() {
 	base := t.joinable(t.base)
 	head := t.joinable(t.head)
-	for _, p := range passes() {
+	moves := false
+	for _, p := range t.passes() {
 		if len(base) == 0 || len(head) == 0 {
 			return
+		}
+		if p.via == ViaMove && !moves {
+			t.findMoves(base, head)
+			moves = true
 		}
 		p.run(base, head)
 		base, head = unmatched(base), unmatched(head)
 	}
 }
 
-// joinable leaves out the producers that cannot be compared, and files that the
-// head does not have.
+// joinable leaves out the producers that cannot be compared.
 func (t *tracker) joinable(list []*entry) []*entry {
 	var kept []*entry
 	for _, e := range list {
-		if e.path != "" && t.cover.comparable(e.d.Producer) {
+		if t.cover.comparable(e.d.Producer) {
 			kept = append(kept, e)
 		}
 	}
