@@ -2,7 +2,6 @@ package langintel
 
 import (
 	"context"
-	"path"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,6 +24,7 @@ type Client struct {
 
 	mu       sync.Mutex
 	servers  map[serverKey]*server
+	found    map[serverKey]availability
 	external map[string]bool // dep: paths that results have named
 	closed   bool
 
@@ -48,6 +48,7 @@ func New(work *workspace.Workspace, owner *child.Owner, opts *Options) (*Client,
 	c := &Client{
 		opts: resolved, work: work, owner: owner, ctx: ctx, stop: stop,
 		servers:  map[serverKey]*server{},
+		found:    map[serverKey]availability{},
 		external: map[string]bool{},
 		roots:    []string{work.Root()},
 	}
@@ -95,112 +96,6 @@ func (c *Client) progress(p Progress) {
 	if c.opts.Progress != nil {
 		c.opts.Progress(p)
 	}
-}
-
-// specFor returns the server for a file.
-func (c *Client) specFor(file string) *Spec {
-	for i := range c.opts.Servers {
-		if c.opts.Servers[i].language(file) != "" {
-			return &c.opts.Servers[i]
-		}
-	}
-	return nil
-}
-
-// serverFor returns the server for a file, not yet started.
-func (c *Client) serverFor(p workspace.Path) (*server, error) {
-	spec := c.specFor(p.Real)
-	if spec == nil {
-		return nil, tools.Errorf(tools.CodeLSPUnsupported, "no language server of the catalogue serves %s", p.Rel)
-	}
-	return c.server(spec, c.projectRoot(spec, p.Real))
-}
-
-// projectRoot is the nearest directory above a file with one of the spec's
-// markers, for servers that want one each; else the workspace.
-func (c *Client) projectRoot(spec *Spec, file string) string {
-	if !spec.PerRoot {
-		return "."
-	}
-	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
-		for _, marker := range spec.Roots {
-			if p, err := c.work.Resolve(path.Join(dir, marker)); err == nil {
-				if _, err := c.work.Lstat(p); err == nil {
-					return dir
-				}
-			}
-		}
-	}
-	return "."
-}
-
-func (c *Client) server(spec *Spec, root string) (*server, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil, tools.Errorf(tools.CodeLSPServer, "the language client is closed")
-	}
-	key := serverKey{root, spec.Name}
-	if s := c.servers[key]; s != nil {
-		return s, nil
-	}
-	if int64(len(c.servers)) >= c.opts.MaxServers {
-		return nil, tools.Errorf(tools.CodeLSPLimit, "%d language servers run for this workspace already", len(c.servers))
-	}
-	s := &server{client: c, spec: spec, root: root, state: stateStopped}
-	c.servers[key] = s
-	if len(c.servers) == 1 {
-		c.running.Go(c.keepHouse)
-	}
-	return s, nil
-}
-
-// workspaceServers returns the servers that a question about the whole workspace
-// concerns: those whose markers stand in the root, or that run already.
-func (c *Client) workspaceServers() ([]*server, error) {
-	var out []*server
-	for i := range c.opts.Servers {
-		spec := &c.opts.Servers[i]
-		c.mu.Lock()
-		for _, s := range c.list() {
-			if s.spec == spec {
-				out = append(out, s)
-			}
-		}
-		c.mu.Unlock()
-		if slices.ContainsFunc(out, func(s *server) bool { return s.spec == spec }) || !c.serves(spec) {
-			continue
-		}
-		s, err := c.server(spec, ".")
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	if len(out) == 0 {
-		return nil, tools.Errorf(tools.CodeLSPUnsupported, "no file of this workspace belongs to a language server of the catalogue")
-	}
-	return out, nil
-}
-
-// serves reports whether the workspace has something for a server: one of its
-// markers in the root, or one of its files anywhere.
-func (c *Client) serves(spec *Spec) bool {
-	for _, marker := range spec.Roots {
-		if p, err := c.work.Resolve(marker); err == nil {
-			if _, err := c.work.Lstat(p); err == nil {
-				return true
-			}
-		}
-	}
-	for _, l := range spec.Languages {
-		for _, pattern := range l.Patterns {
-			if len(c.watch.match(pattern)) > 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // keepHouse stops servers that nobody used for long, and those that outgrew

@@ -17,7 +17,7 @@ const maxAffected = 400
 
 // survey is the state of the problems around a change before it is made.
 type survey struct {
-	session *session
+	client  *Client
 	paths   []string // as named before the change
 	skipped int
 	base    *collector
@@ -27,15 +27,18 @@ type survey struct {
 }
 
 // survey asks about every file that the plan may affect: those that it changes,
-// those that depend on them, and those open at the server.
+// those that depend on them, and those open at a server.
 func (p *plan) survey(ctx context.Context) (*survey, error) {
-	v := p.session
-	s := &survey{session: v, texts: map[string][]byte{}}
+	return p.session.client.survey(ctx, p.changed())
+}
+
+func (c *Client) survey(ctx context.Context, changed []string) (*survey, error) {
+	s := &survey{client: c, texts: map[string][]byte{}, changed: changed}
 	seen := map[string]bool{}
 	add := func(names ...string) {
 		for _, name := range names {
 			switch {
-			case seen[name] || v.spec.language(name) == "":
+			case seen[name] || len(c.choices(name)) == 0:
 			case len(s.paths) >= maxAffected:
 				s.skipped++
 			default:
@@ -44,21 +47,13 @@ func (p *plan) survey(ctx context.Context) (*survey, error) {
 			seen[name] = true
 		}
 	}
-	changed := p.changed()
 	add(changed...)
-	if v.spec.Dependents != nil {
-		files := &Files{client: v.client, ctx: ctx, all: v.client.watch.all(ctx)}
-		add(v.spec.Dependents(files, changed)...)
-	} else {
-		add(v.docs.paths()...)
-		add(v.problem.nonEmpty()...)
-	}
+	add(c.dependents(ctx, changed)...)
 	var err error
-	if s.base, err = newCollector(v.client); err != nil {
+	if s.base, err = newCollector(c); err != nil {
 		return nil, err
 	}
-	s.changed = changed
-	if err := s.base.collect(ctx, v, s.paths); err != nil {
+	if err := s.base.gather(ctx, s.paths); err != nil {
 		return nil, err
 	}
 	for path, f := range s.base.files {
@@ -68,17 +63,56 @@ func (p *plan) survey(ctx context.Context) (*survey, error) {
 	return s, nil
 }
 
-// compare asks again after the change, and puts what it did into the result.
-func (s *survey) compare(ctx context.Context, p *plan, rename diagnostics.SymbolRename, result *RenameResult) error {
-	head, err := newCollector(s.session.client)
+// dependents returns the files whose problems may change with others: what the
+// specs know of them, nearest first, and for a server that knows nothing of that
+// what is open at it or has problems.
+func (c *Client) dependents(ctx context.Context, changed []string) []string {
+	var out []string
+	files := &Files{client: c, ctx: ctx, all: c.watch.all(ctx)}
+	asked := map[*Spec]bool{}
+	for _, name := range changed {
+		for _, choice := range c.choices(name) {
+			spec := choice.spec
+			if asked[spec] {
+				continue
+			}
+			asked[spec] = true
+			if spec.Dependents != nil {
+				out = append(out, spec.Dependents(files, changed)...)
+			}
+		}
+	}
+	for _, v := range c.sessions() {
+		if v.spec.Dependents == nil && !v.spec.Lint {
+			out = append(out, v.docs.paths()...)
+			out = append(out, v.problem.nonEmpty()...)
+		}
+	}
+	return out
+}
+
+// comparison is what became of the problems after a change.
+type comparison struct {
+	delta             *diagnostics.Delta
+	answer            Answer
+	introduced, fixed []Problem
+}
+
+// compare asks again after the plan's change.
+func (s *survey) compare(ctx context.Context, p *plan, renames ...diagnostics.SymbolRename) (*comparison, error) {
+	return s.measure(ctx, p.changes(), renames)
+}
+
+// measure asks again, after changes that are known exactly.
+func (s *survey) measure(ctx context.Context, changes []edit.Change, renames []diagnostics.SymbolRename) (*comparison, error) {
+	head, err := newCollector(s.client)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	moved := map[string]string{}
-	opts := &diagnostics.Options{Lines: diagnostics.Hunks{}, Renames: []diagnostics.SymbolRename{rename}}
 	hunks := diagnostics.Hunks{}
 	var files []diagnostics.FileChange
-	for _, ch := range p.changes() {
+	for _, ch := range changes {
 		if ch.OldPath != ch.NewPath {
 			files = append(files, diagnostics.FileChange{Old: ch.OldPath, New: ch.NewPath})
 			moved[ch.OldPath] = ch.NewPath
@@ -89,8 +123,25 @@ func (s *survey) compare(ctx context.Context, p *plan, rename diagnostics.Symbol
 			}
 		}
 	}
-	opts.Lines, opts.Files = hunks, diagnostics.NewFileChanges(files...)
-	opts.Contents = contents{base: s.texts, client: s.session.client}
+	opts := &diagnostics.Options{
+		Lines: hunks, Files: diagnostics.NewFileChanges(files...), Renames: renames,
+		Contents: contents{base: s.texts, client: s.client},
+	}
+	if err := head.gather(ctx, s.after(head, moved)); err != nil {
+		return nil, err
+	}
+	delta, err := diagnostics.Compare(s.base.snapshot(), head.snapshot(), opts)
+	if err != nil {
+		return nil, tools.Errorf(tools.CodeInternal, "%w", err)
+	}
+	return &comparison{
+		delta: delta, answer: s.judge(head, delta),
+		introduced: head.problems(delta.Introduced), fixed: s.base.problems(delta.Fixed),
+	}, nil
+}
+
+// after returns the files to ask about once the change is made.
+func (s *survey) after(head *collector, moved map[string]string) []string {
 	// What the server would say nothing about before, it says nothing about now,
 	// and it takes long over that.
 	head.skip = map[string]string{}
@@ -108,20 +159,18 @@ func (s *survey) compare(ctx context.Context, p *plan, rename diagnostics.Symbol
 			paths = append(paths, name)
 		}
 	}
-	// Files that the server published for meanwhile belong to the answer; those
-	// not asked about before come out as unknown.
-	paths = append(paths, s.session.problem.since(s.marked)...)
+	for _, name := range moved {
+		if name != "" {
+			paths = append(paths, name)
+		}
+	}
+	// Files that a server published for meanwhile belong to the answer; those not
+	// asked about before come out as unknown.
+	for _, v := range s.client.sessions() {
+		paths = append(paths, v.problem.since(s.marked)...)
+	}
 	slices.Sort(paths)
-	if err := head.collect(ctx, s.session, slices.Compact(paths)); err != nil {
-		return err
-	}
-	delta, err := diagnostics.Compare(s.base.snapshot(), head.snapshot(), opts)
-	if err != nil {
-		return tools.Errorf(tools.CodeInternal, "%w", err)
-	}
-	result.Delta, result.DeltaOf = delta, s.judge(head, delta)
-	result.Introduced, result.Fixed = head.problems(delta.Introduced), s.base.problems(delta.Fixed)
-	return nil
+	return slices.Compact(paths)
 }
 
 // judge says how far a delta can be relied on.

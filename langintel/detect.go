@@ -21,7 +21,7 @@ type launch struct {
 
 // detect finds a server's program: in PATH, provided that it does not lie inside
 // the root, else in the server directory, where it is installed if need be.
-func (c *Client) detect(ctx context.Context, spec *Spec) (launch, error) {
+func (c *Client) detect(ctx context.Context, spec *Spec, root string) (launch, error) {
 	out := launch{args: spec.Args, env: c.serverEnvironment(spec)}
 	if filepath.IsAbs(spec.Program) && !c.inside(spec.Program) {
 		out.path, out.from = spec.Program, "configured"
@@ -37,6 +37,18 @@ func (c *Client) detect(ctx context.Context, spec *Spec) (launch, error) {
 	path, err := c.installed(ctx, spec)
 	out.path, out.from = path, "installed"
 	return out, err
+}
+
+// available reports whether a server could be started at a project root without
+// anything being installed that nobody asked for.
+func (c *Client) available(spec *Spec, root string) bool {
+	if filepath.IsAbs(spec.Program) {
+		return !c.inside(spec.Program)
+	}
+	if _, ok := c.lookPath(spec.Program); ok {
+		return true
+	}
+	return spec.Install != nil && c.opts.ServerDir != "" && spec.Install.GoPackage != ""
 }
 
 // lookPath finds an executable in the PATH of the options' environment. Entries

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	filedir "path"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -39,13 +40,18 @@ func (c *Client) Diagnostics(ctx context.Context, q DiagnosticsQuery) (*Diagnost
 		return nil, err
 	}
 	if q.Path != "" {
-		t, err := c.openTarget(ctx, q.Path)
+		p, err := c.work.Resolve(q.Path)
+		if err == nil {
+			_, err = c.serversFor(p)
+		}
 		if err != nil {
 			answer, err := c.soften(ctx, "", err)
 			return &DiagnosticsResult{Answer: answer, Snapshot: collector.snapshot()}, err
 		}
-		defer t.release()
-		err = collector.collect(ctx, t.session, []string{t.doc.path})
+		if _, err := c.work.Stat(p); err != nil {
+			return nil, err
+		}
+		err = collector.gather(ctx, []string{p.Real})
 		return collector.result(q.Severity), err
 	}
 	if err := collector.everywhere(ctx); err != nil {
@@ -57,49 +63,87 @@ func (c *Client) Diagnostics(ctx context.Context, q DiagnosticsQuery) (*Diagnost
 // everywhere asks the servers about what is open and what has changed; for the
 // latter they are started.
 func (k *collector) everywhere(ctx context.Context) error {
-	changed := map[*server][]string{}
+	var paths []string
 	for _, name := range k.client.watch.changed() {
-		s, err := k.client.serverFor(workspace.Path{Rel: name, Real: name})
-		switch {
-		case err == nil:
-			changed[s] = append(changed[s], name)
-		case !isUnsupported(err):
-			k.lower(Partial, name+": "+tools.AsError(err).Message)
+		if len(k.client.choices(name)) > 0 {
+			paths = append(paths, name)
 		}
 	}
-	k.client.mu.Lock()
-	servers := k.client.list()
-	k.client.mu.Unlock()
-	for _, s := range servers {
-		if len(changed[s]) == 0 && !s.running() {
-			continue
-		}
-		if err := k.everywhereAt(ctx, s, changed[s]); err != nil {
-			return err
-		}
+	for _, v := range k.client.sessions() {
+		paths = append(paths, v.docs.paths()...)
+		paths = append(paths, v.problem.nonEmpty()...)
 	}
-	if len(k.files) == 0 {
-		k.lower(Partial, "no file is open at a language server or has changed, so none was looked at; name a path")
-	}
-	return nil
-}
-
-func (k *collector) everywhereAt(ctx context.Context, s *server, paths []string) error {
-	live, release, err := s.acquire(ctx)
-	if err != nil {
-		answer, err := k.client.soften(ctx, s.spec.Name, err)
-		k.lower(answer.Status, answer.Reason)
-		return err
-	}
-	defer release()
-	paths = slices.Concat(paths, live.docs.paths(), live.problem.nonEmpty())
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	if more := len(paths) - maxAffected; more > 0 {
 		paths = paths[:maxAffected]
 		k.lower(Partial, fmt.Sprintf("%d more files are open or changed and were not asked about; name one as path", more))
 	}
-	return k.collect(ctx, live, paths)
+	if len(paths) == 0 {
+		k.lower(Partial, "no file is open at a language server or has changed, so none was looked at; name a path")
+	}
+	return k.gather(ctx, paths)
+}
+
+// gather asks about each file every server that serves it. One beside a file's
+// first that cannot be asked makes the answer partial.
+func (k *collector) gather(ctx context.Context, paths []string) error {
+	var order []*server
+	asked := map[*server][]string{}
+	second := map[*server]bool{}
+	for _, name := range paths {
+		servers, err := k.client.serversFor(workspace.Path{Rel: name, Real: name})
+		if isUnsupported(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for i, s := range servers {
+			if asked[s] == nil {
+				order = append(order, s)
+				second[s] = i > 0
+			}
+			asked[s] = append(asked[s], name)
+		}
+	}
+	for _, s := range order {
+		if err := k.gatherAt(ctx, s, asked[s], second[s]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *collector) gatherAt(ctx context.Context, s *server, paths []string, second bool) error {
+	live, release, err := s.acquire(ctx)
+	if err == nil {
+		defer release()
+		err = k.collect(ctx, live, paths)
+		if err == nil {
+			return nil
+		}
+	}
+	answer, hard := k.client.soften(ctx, s.spec.Name, err)
+	switch {
+	case hard != nil && second && ctx.Err() == nil:
+		k.lower(Partial, s.spec.Name+": "+tools.AsError(hard).Message)
+	case hard != nil:
+		return hard
+	default:
+		k.name(s.spec.Name)
+		k.lower(answer.Status, answer.Reason)
+	}
+	return nil
+}
+
+// name adds a server to those that the answer is from.
+func (k *collector) name(server string) {
+	if k.answer.Server == "" {
+		k.answer.Server = server
+	} else if !slices.Contains(strings.Split(k.answer.Server, ", "), server) {
+		k.answer.Server += ", " + server
+	}
 }
 
 // collector builds a snapshot from what servers say about files.
@@ -139,7 +183,8 @@ func (k *collector) collect(ctx context.Context, v *session, paths []string) err
 		ID: v.spec.Name, Tool: v.spec.Name, Version: serverVersion(v.info.Version), ConfigDigest: v.digest(),
 		Status: diagnostics.StatusOK,
 	}
-	k.answer.Server = v.spec.Name
+	k.name(v.spec.Name)
+	k.late.Store(false)
 	found, err := k.ask(ctx, v, paths)
 	if err != nil {
 		return err
@@ -155,7 +200,7 @@ func (k *collector) collect(ctx context.Context, v *session, paths []string) err
 			k.take(v, one.doc, one.checked, &producer)
 		}
 	}
-	k.mention(k.refused[before:])
+	k.mention(v.spec.Name, k.refused[before:])
 	k.builder.Producer(producer)
 	return nil
 }
@@ -229,7 +274,7 @@ func (k *collector) askOne(ctx context.Context, v *session, path string) (findin
 }
 
 // mention says which files are not in what the producer looked at.
-func (k *collector) mention(left []refusal) {
+func (k *collector) mention(server string, left []refusal) {
 	if len(left) == 0 {
 		return
 	}
@@ -237,7 +282,7 @@ func (k *collector) mention(left []refusal) {
 	if n := len(left) - 1; n > 0 {
 		more = fmt.Sprintf(" and %d more files", n)
 	}
-	k.lower(Partial, fmt.Sprintf("%s says nothing about %s%s: %s", k.answer.Server, left[0].path, more, left[0].reason))
+	k.lower(Partial, fmt.Sprintf("%s says nothing about %s%s: %s", server, left[0].path, more, left[0].reason))
 }
 
 // lower makes the answer no better than status; of several reasons the first of
@@ -354,7 +399,7 @@ func (k *collector) problem(d diagnostics.Diagnostic) Problem {
 
 // digest identifies the configuration that a server's diagnostics depend on.
 func (v *session) digest() string {
-	sum := sha256.Sum256(append([]byte(v.run.path+"\x00"), v.spec.Settings...))
+	sum := sha256.Sum256(append([]byte(v.run.path+"\x00"), v.config...))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -371,14 +416,14 @@ func (p *problems) nonEmpty() []string {
 	return out
 }
 
-// state returns what an open document's server knows of it.
-func (d *documents) state(path string) (version int32, sha string, open bool) {
+// state returns an open document as the server knows it.
+func (d *documents) state(path string) (doc document, open bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if doc := d.open[path]; doc != nil {
-		return doc.version, doc.file.sha, true
+		return *doc, true
 	}
-	return 0, "", false
+	return document{}, false
 }
 
 // contents gives a delta the text of both sides.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -31,6 +32,12 @@ type document struct {
 	version int32
 	file    *file
 	place   *list.Element
+	// saved is whether the server was told of a save of this text.
+	saved bool
+	// epoch is the number of the last change of its text in the change log, and sent
+	// when the server was told.
+	epoch int64
+	sent  time.Time
 }
 
 func (d *documents) init(v *session) {
@@ -80,6 +87,7 @@ func (d *documents) add(path string, f *file) (*document, error) {
 	if err != nil {
 		return nil, tools.AsError(err)
 	}
+	doc.epoch, doc.sent = d.session.changes.now(), time.Now()
 	doc.place = d.order.PushFront(doc)
 	d.open[path] = doc
 	d.versions[path] = doc.version
@@ -103,9 +111,18 @@ func (d *documents) update(doc *document, f *file) error {
 		return tools.AsError(err)
 	}
 	doc.file = f
+	doc.epoch, doc.sent = d.session.changes.note(doc.path), time.Now()
+	return d.save(doc)
+}
+
+// save tells the server that the text is on disk, if it wants to hear that
+// (§textDocument_didSave); d.mu is held.
+func (d *documents) save(doc *document) error {
+	doc.saved = true
 	if !d.session.sync.Save {
 		return nil
 	}
+	f := doc.file
 	params := protocol.DidSaveTextDocumentParams{TextDocument: protocol.TextDocumentIdentifier{URI: doc.uri}}
 	if d.session.sync.SaveText {
 		params.Text = string(f.text.data)
@@ -120,6 +137,37 @@ func (d *documents) close(doc *document) error {
 	return d.session.rpc.notify("textDocument/didClose", protocol.DidCloseTextDocumentParams{
 		TextDocument: protocol.TextDocumentIdentifier{URI: doc.uri},
 	})
+}
+
+// touch sends an open document's text again under a new version, so that a server
+// looks at it anew; extra are members that the server's own extensions add to
+// didChange.
+func (d *documents) touch(path string, extra didChangeParams) (document, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	doc := d.open[path]
+	if doc == nil {
+		return document{}, tools.Errorf(tools.CodeLSPStale, "%s was closed meanwhile", path)
+	}
+	doc.version++
+	d.versions[path] = doc.version
+	extra.TextDocument = versionedDocument{URI: doc.uri, Version: doc.version}
+	extra.Changes = []contentChange{{Text: string(doc.file.text.data)}}
+	if err := d.session.rpc.notify("textDocument/didChange", extra); err != nil {
+		return document{}, tools.AsError(err)
+	}
+	doc.epoch, doc.sent = d.session.changes.now(), time.Now()
+	return *doc, nil
+}
+
+// saveAgain tells the server of a save of an open document.
+func (d *documents) saveAgain(path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if doc := d.open[path]; doc != nil {
+		return d.save(doc)
+	}
+	return nil
 }
 
 // refresh brings one open document in line with the disk; a file that is gone is

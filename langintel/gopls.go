@@ -40,6 +40,7 @@ func gopls() Spec {
 			`"symbolStyle":"Full",` +
 			// Names of dependencies would crowd out the workspace's own.
 			`"symbolScope":"workspace"}`),
+		Ready:       Blocks(),
 		ReadsDisk:   true,
 		SymbolQuery: func(names []string) string { return strings.Join(names, ".") + "$" },
 		MaxSymbols:  100,

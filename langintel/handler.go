@@ -25,7 +25,7 @@ func (v *session) handleRequest(ctx context.Context, method string, params []byt
 	case "workspace/configuration":
 		return v.configuration(params)
 	case "workspace/workspaceFolders":
-		return []protocol.WorkspaceFolder{{URI: string(v.rootURI), Name: v.spec.Name}}, nil
+		return v.folders.list(), nil
 	case "client/registerCapability":
 		var p registrationParams
 		if err := decodeJSON(params, &p); err != nil {
@@ -53,6 +53,9 @@ func (v *session) handleRequest(ctx context.Context, method string, params []byt
 		"workspace/inlayHint/refresh", "workspace/inlineValue/refresh", "workspace/foldingRange/refresh":
 		return nil, nil // nothing is kept that would have to be asked again
 	}
+	if answer, ok := v.spec.Answers[method]; ok {
+		return answer, nil
+	}
 	return nil, &rpcError{Code: codeMethodNotFound, Message: "not implemented by this client"}
 }
 
@@ -75,6 +78,8 @@ func (v *session) handleNotification(method string, params []byte) {
 		if decodeJSON(params, &p) == nil {
 			v.client.opts.Logger.Debug("language server", "server", v.spec.Name, "type", p.Type, "message", printable(p.Message, 2000))
 		}
+	default:
+		v.signals.hear(method, params)
 	}
 }
 

@@ -77,6 +77,9 @@ type contentChange struct {
 type didChangeParams struct {
 	TextDocument versionedDocument `json:"textDocument"`
 	Changes      []contentChange   `json:"contentChanges"`
+	// WantDiagnostics and ForceRebuild are clangd's extensions.
+	WantDiagnostics bool `json:"wantDiagnostics,omitzero"`
+	ForceRebuild    bool `json:"forceRebuild,omitzero"`
 }
 
 // versionedDocument is LSP 3.17 §versionedTextDocumentIdentifier; a version of

@@ -42,6 +42,10 @@ type serverCapabilities struct {
 	WorkspaceSymbols       jsontext.Value `json:"workspaceSymbolProvider"`
 	RenameProvider         jsontext.Value `json:"renameProvider"`
 	DiagnosticProvider     jsontext.Value `json:"diagnosticProvider"`
+	ExecuteCommand         struct {
+		Commands []string `json:"commands"`
+	} `json:"executeCommandProvider"`
+	Workspace workspaceCapabilities `json:"workspace"`
 }
 
 // offered reports whether a provider capability or a registration is there.
@@ -119,5 +123,6 @@ func clientCapabilities() jsontext.Value {
  "rename":{"dynamicRegistration":true,"prepareSupport":true,"prepareSupportDefaultBehavior":1,"honorsChangeAnnotations":true},
  "publishDiagnostics":{"relatedInformation":true,"versionSupport":true,"tagSupport":{"valueSet":[1,2]}},
  "diagnostic":{"dynamicRegistration":true,"relatedDocumentSupport":true}},
-"window":{"workDoneProgress":true,"showMessage":{},"showDocument":{"support":true}}}`)
+"window":{"workDoneProgress":true,"showMessage":{},"showDocument":{"support":true}},
+"experimental":{"serverStatusNotification":true}}`)
 }

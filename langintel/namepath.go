@@ -1,6 +1,7 @@
 package langintel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -63,18 +64,19 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 	}
 	var hits []found
 	var skipped error
-	cut := false // a server listed only a part
+	loading := "" // why a server may know more later
+	cut := false  // a server listed only a part
 	for _, s := range servers {
-		live, release, err := s.acquire(ctx)
+		list, pending, err := s.search(ctx, s.spec.query(asked))
+		if err != nil && !isUnsupported(err) && (len(servers) == 1 || ctx.Err() != nil) {
+			return nil, err
+		}
 		if err != nil {
-			return nil, err
+			skipped = cmp.Or(skipped, err)
 		}
-		list, err := live.workspaceSymbols(ctx, s.spec.query(asked))
-		release()
-		if err != nil && !isUnsupported(err) {
-			return nil, err
+		if pending != "" {
+			loading = s.spec.Name + ": " + pending
 		}
-		skipped = err
 		cut = cut || s.spec.MaxSymbols > 0 && len(list) >= s.spec.MaxSymbols
 		for _, f := range list {
 			if f.inside && endsWith(f.names, asked) {
@@ -83,7 +85,9 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 		}
 	}
 	switch {
-	case len(hits) == 0 && skipped != nil:
+	case len(hits) == 0 && loading != "":
+		return nil, tools.Errorf(tools.CodeLSPTimeout, "no symbol called %q was found so far, and not all is loaded yet (%s)", oneLine(symbol, 200), loading)
+	case len(hits) == 0 && skipped != nil && !(isUnsupported(skipped) && len(servers) > 1):
 		return nil, skipped
 	case cut && len(hits) <= 1:
 		return nil, tools.Errorf(tools.CodeLSPAmbiguous, "more symbols end like %q than the language server lists; name more of the path, or give path and line", oneLine(symbol, 200))

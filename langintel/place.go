@@ -14,6 +14,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/workspace"
 )
 
 // Candidate is one of several symbols that a place may mean; the details of a
@@ -70,16 +71,43 @@ func (c *Client) resolve(ctx context.Context, p Place) (*target, error) {
 	return t, nil
 }
 
-// openTarget opens a file at its server.
+// openTarget opens a file at the server that knows its symbols.
 func (c *Client) openTarget(ctx context.Context, given string) (*target, error) {
+	return c.openOffering(ctx, given, "")
+}
+
+// openOffering opens a file at the first of its servers that offers a method;
+// when none does, at the first one. The empty method is offered by all.
+func (c *Client) openOffering(ctx context.Context, given, method string) (*target, error) {
 	path, err := c.work.Resolve(given)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.serverFor(path)
+	servers, err := c.serversFor(path)
 	if err != nil {
 		return nil, err
 	}
+	if method == "" {
+		return servers[0].open(ctx, path)
+	}
+	chosen := servers[0]
+	for _, s := range servers {
+		live, release, err := s.acquire(ctx)
+		if err != nil {
+			continue // the first one's error is told below
+		}
+		offers := live.offers(method)
+		release()
+		if offers {
+			chosen = s
+			break
+		}
+	}
+	return chosen.open(ctx, path)
+}
+
+// open brings the server up and opens a file at it.
+func (s *server) open(ctx context.Context, path workspace.Path) (*target, error) {
 	live, release, err := s.acquire(ctx)
 	if err != nil {
 		return nil, err

@@ -1,10 +1,9 @@
 package langintel
 
 import (
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // progressTokens follows what a server says it is working on (LSP 3.17
@@ -14,7 +13,10 @@ type progressTokens struct {
 
 	mu      sync.Mutex
 	open    map[string]string // token → title
+	done    map[string]bool   // tokens that have ended
+	moved   chan struct{}     // closed when one begins or ends
 	ended   time.Time         // when the last one ended
+	begun   time.Time         // when the last one began
 	message string
 	percent int
 }
@@ -22,7 +24,29 @@ type progressTokens struct {
 const maxTokens = 1000
 
 func (t *progressTokens) init(v *session) {
-	t.session, t.open = v, map[string]string{}
+	t.session, t.open, t.done, t.moved = v, map[string]string{}, map[string]bool{}, make(chan struct{})
+}
+
+// state returns the title of some open token that counts, whether one that counts
+// has ended, and a channel that the next begin or end closes; nil counts all.
+func (t *progressTokens) state(counts func(token string) bool) (open string, ended bool, moved <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for token, title := range t.open {
+		if counts == nil || counts(token) {
+			open = max(open, title, "work")
+		}
+	}
+	for token := range t.done {
+		ended = ended || counts == nil || counts(token)
+	}
+	return open, ended, t.moved
+}
+
+// signal wakes those who wait for a begin or an end; t.mu is held.
+func (t *progressTokens) signal() {
+	close(t.moved)
+	t.moved = make(chan struct{})
 }
 
 func (t *progressTokens) take(params []byte) {
@@ -30,33 +54,46 @@ func (t *progressTokens) take(params []byte) {
 	if decodeJSON(params, &p) != nil {
 		return
 	}
-	token := string(p.Token)
+	token := strings.Trim(string(p.Token), `"`)
 	report := Progress{Server: t.session.spec.Name, Message: oneLine(p.Value.Message, 300), Percent: -1}
 	if p.Value.Percentage != nil {
 		report.Percent = *p.Value.Percentage
 	}
 	t.mu.Lock()
+	report.Title = t.open[token]
 	switch p.Value.Kind {
 	case "begin":
 		if len(t.open) < maxTokens {
 			t.open[token] = oneLine(p.Value.Title, 200)
 		}
+		t.begun = time.Now()
+		t.signal()
 	case "end":
 		delete(t.open, token)
 		t.ended = time.Now()
+		if len(t.done) < maxTokens {
+			t.done[token] = true
+		}
 		report.Done = true
+		t.signal()
 	case "report":
 	default:
 		t.mu.Unlock()
 		return // a partial result, or a value nobody asked for
 	}
-	report.Title = t.open[token]
 	if report.Title == "" {
 		report.Title = oneLine(p.Value.Title, 200)
 	}
 	t.message, t.percent = report.Message, report.Percent
 	t.mu.Unlock()
 	t.session.client.progress(report)
+}
+
+// begunSince reports whether the server began something after a moment.
+func (t *progressTokens) begunSince(moment time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.begun.After(moment)
 }
 
 // endedSince reports whether something that the server worked on ended after a
@@ -78,31 +115,4 @@ func (t *progressTokens) current() string {
 		return title
 	}
 	return ""
-}
-
-// settings answers one workspace/configuration item: the part of the spec's
-// settings that its section names, or null (LSP 3.17 §workspace_configuration).
-func (v *session) settings(section string) jsontext.Value {
-	null := jsontext.Value("null")
-	current := v.spec.Settings
-	if len(current) == 0 {
-		return null
-	}
-	if section == "" || section == v.spec.Section {
-		return current
-	}
-	rest, ok := cutSection(section, v.spec.Section)
-	if !ok {
-		return null
-	}
-	for _, name := range rest {
-		var object map[string]jsontext.Value
-		if decodeJSON(current, &object) != nil {
-			return null
-		}
-		if current, ok = object[name]; !ok {
-			return null
-		}
-	}
-	return current
 }

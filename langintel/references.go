@@ -73,25 +73,26 @@ func (c *Client) locations(ctx context.Context, q locationsQuery) (*LocationsRes
 	}
 }
 
-// askLocations asks once, and once more when the answer was nothing.
+// withinFile reports whether a method's answer lies in what the server needs for the
+// one file, so that it need not have loaded the rest.
+func withinFile(method string) bool {
+	switch method {
+	case "textDocument/definition", "textDocument/declaration", "textDocument/typeDefinition":
+		return true
+	}
+	return false
+}
+
+// maxAsks bounds how often a question is repeated while the server still loads.
+const maxAsks = 5
+
+// askLocations asks, and asks again when the answer was nothing, or made while the
+// server finished other work.
 func (t *target) askLocations(ctx context.Context, q locationsQuery, p page) (result *LocationsResult, changed []string, err error) {
 	result = &LocationsResult{Answer: Answer{Status: Complete, Server: t.spec.Name, Barrier: BarrierRequest}}
-	var places []place
-	for attempt := range 2 {
-		asked := time.Now()
-		err := t.read(ctx, q.method, q.params(t), resultReader(func(result jsontext.Value) (err error) {
-			places, err = parsePlaces(result)
-			return err
-		}))
-		if err != nil {
-			return nil, nil, err
-		}
-		if attempt == 1 {
-			result.Barrier = BarrierReasked
-		}
-		if len(places) > 0 && !t.work.endedSince(asked) {
-			break
-		}
+	places, err := t.places(ctx, q, &result.Answer)
+	if err != nil {
+		return nil, nil, err
 	}
 	list, dropped := t.client.site(places)
 	part, next, err := p.cut(list)
@@ -111,11 +112,53 @@ func (t *target) askLocations(ctx context.Context, q locationsQuery, p page) (re
 			result.Files = append(result.Files, name)
 		}
 	}
-	switch work := t.work.current(); {
-	case len(list) == 0 && work != "":
-		result.Status, result.Reason = Partial, "nothing found yet; the server is still busy: "+work
-	case dropped > 0:
+	if dropped > 0 && result.Status == Complete {
 		result.Status, result.Reason = Partial, fmt.Sprintf("%d places are not in files", dropped)
 	}
 	return result, slices.Compact(changed), nil
+}
+
+// places asks until the answer is final, and says in answer how far it is.
+func (t *target) places(ctx context.Context, q locationsQuery, answer *Answer) (places []place, err error) {
+	pending, settled := "", false
+	settle := func() {
+		if !settled {
+			pending, settled = t.settle(ctx), true
+		}
+	}
+	if !withinFile(q.method) {
+		settle()
+	}
+	for attempt := range maxAsks {
+		asked := time.Now()
+		err := t.read(ctx, q.method, q.params(t), resultReader(func(result jsontext.Value) (err error) {
+			places, err = parsePlaces(result)
+			return err
+		}))
+		if err != nil {
+			return nil, err
+		}
+		if attempt > 0 {
+			answer.Barrier = BarrierReasked
+		}
+		ended := t.work.endedSince(asked)
+		if !ended && (len(places) > 0 || attempt > 0) {
+			break
+		}
+		if len(places) == 0 {
+			settle()
+		}
+	}
+	t.qualify(answer, pending, len(places) == 0)
+	return places, nil
+}
+
+// qualify lowers an answer that may be less than there is.
+func (v *session) qualify(answer *Answer, pending string, empty bool) {
+	switch {
+	case pending != "":
+		answer.Status, answer.Reason = Partial, v.spec.Name+" may know more later: "+pending
+	case empty && !v.spec.ready().certain():
+		answer.Status, answer.Reason = Partial, "nothing found, and "+v.spec.Name+" does not say when it has loaded everything"
+	}
 }

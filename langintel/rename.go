@@ -150,6 +150,9 @@ func (t *target) wordAt() string {
 }
 
 func (t *target) planRename(ctx context.Context, q RenameQuery) (*plan, error) {
+	if pending := t.settle(ctx); pending != "" {
+		return nil, tools.Errorf(tools.CodeLSPTimeout, "%s cannot be relied on yet to find every use: %s; nothing was changed", t.spec.Name, pending)
+	}
 	var e workspaceEdit
 	params := renameParams{TextDocumentPositionParams: t.params(), NewName: q.NewName}
 	if err := t.call(ctx, "textDocument/rename", params, &e); err != nil {
@@ -175,10 +178,14 @@ func (p *plan) apply(ctx context.Context, q RenameQuery, result *RenameResult, r
 		return err
 	}
 	result.UndoID, result.Degraded = done.UndoID, done.Degraded
+	var found *comparison
 	if err == nil {
-		err = before.compare(ctx, p, renamed, result)
+		found, err = before.compare(ctx, p, renamed)
 	}
-	if err != nil {
+	if err == nil {
+		result.Delta, result.DeltaOf = found.delta, found.answer
+		result.Introduced, result.Fixed = found.introduced, found.fixed
+	} else {
 		result.DeltaOf = Answer{Status: Partial, Server: p.session.spec.Name, Reason: err.Error()}
 	}
 	if q.RejectIf != RejectNewErrors {

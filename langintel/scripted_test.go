@@ -130,7 +130,7 @@ func TestScriptedAsksBeforeInitialized(t *testing.T) {
 			answers = append(answers, string(m.Result)+string(m.Error))
 		}
 	}
-	want := []string{`[[true],null,{"a":1,"b":{"c":[true]}},1]`, `scripted`, `null`, `null`, `null`, `{"success":false}`, `"applied":false`, `null`, `-32601`}
+	want := []string{`[[true],null,{"a":1,"b":{"c":[true]}},1]`, `[{"uri":"file:`, `null`, `null`, `null`, `{"success":false}`, `"applied":false`, `null`, `-32601`}
 	if len(answers) != len(want) {
 		t.Fatalf("%q", answers)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +47,30 @@ type server struct {
 	using     int // questions that are being answered
 	degraded  string
 	closed    bool
+	folders   []string // roots of projects that were asked about, of a spec with MultiRoot
+}
+
+// want has the server know a project root.
+func (s *server) want(root string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.folders, root) {
+		s.folders = append(s.folders, root)
+	}
+}
+
+func (s *server) wanted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.folders)
+}
+
+// load says whether the server is up, whether somebody waits for it, and when it
+// was used last.
+func (s *server) load() (up, busy bool, used time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live != nil || s.starting != nil, s.using > 0, s.lastUsed
 }
 
 // starting is a start that several callers may wait for.
@@ -68,6 +93,9 @@ func (s *server) acquire(ctx context.Context) (live *session, release func(), er
 		s.mu.Unlock()
 	})
 	live, err = s.wait(ctx)
+	if err == nil && s.spec.MultiRoot {
+		err = live.folders.ensure(s.wanted())
+	}
 	if err != nil {
 		release()
 		return nil, nil, err
@@ -140,7 +168,7 @@ func (s *server) start(current *starting, delay time.Duration) {
 		case <-ctx.Done():
 		}
 	}
-	live, err := s.open(ctx)
+	live, err := s.launch(ctx)
 	s.mu.Lock()
 	s.starting = nil
 	switch {
@@ -192,10 +220,13 @@ func (s *server) watch(live *session) {
 	s.failed(live.reason())
 }
 
-// open detects the program and brings a session up.
-func (s *server) open(ctx context.Context) (*session, error) {
-	run, err := s.client.detect(ctx, s.spec)
+// launch detects the program and brings a session up.
+func (s *server) launch(ctx context.Context) (*session, error) {
+	run, err := s.client.detect(ctx, s.spec, s.root)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.client.makeRoom(ctx, s); err != nil {
 		return nil, err
 	}
 	s.client.progress(Progress{Server: s.spec.Name, Title: "start", Message: fmt.Sprintf("starting %s", s.spec.Name), Percent: -1})

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
@@ -34,6 +34,12 @@ type session struct {
 	stderr  *tail
 	reading sync.WaitGroup
 
+	project Project
+	config  jsontext.Value // settings for workspace/configuration
+	folders folders
+	// initialized is when the handshake was over.
+	initialized time.Time
+
 	wire    wire
 	caps    serverCapabilities
 	sync    syncOptions
@@ -43,6 +49,9 @@ type session struct {
 	problem problems
 	work    progressTokens
 	outline outlines
+	signals signals
+	changes changeLog
+	primed  primed
 
 	dead     chan struct{}
 	endOnce  sync.Once
@@ -64,6 +73,9 @@ func openSession(ctx context.Context, s *server, run launch) (*session, error) {
 	live.problem.init()
 	live.work.init(live)
 	live.outline.init()
+	live.signals.init()
+	live.project = s.client.projectOf(s, run.path)
+	live.folders.init(live)
 	if err := live.spawn(ctx); err != nil {
 		return nil, err
 	}
@@ -200,19 +212,21 @@ func (v *session) shutdown() {
 
 // initialize performs the handshake (LSP 3.17 §initialize).
 func (v *session) initialize(ctx context.Context) error {
-	params := initializeParams{
-		ProcessID:    os.Getpid(),
-		ClientInfo:   protocol.ClientInfo{Name: "prism-ls"},
-		RootPath:     v.rootAbs,
-		RootURI:      v.rootURI,
-		Capabilities: clientCapabilities(),
-		Trace:        "off",
-		WorkspaceFolders: []protocol.WorkspaceFolder{
-			{URI: string(v.rootURI), Name: path.Base(filepath.ToSlash(v.rootAbs))},
-		},
+	options, err := v.configure()
+	if err != nil {
+		return err
 	}
-	if len(v.spec.Settings) > 0 {
-		params.Options = v.spec.Settings
+	params := initializeParams{
+		ProcessID:        os.Getpid(),
+		ClientInfo:       protocol.ClientInfo{Name: "prism-ls"},
+		RootPath:         v.rootAbs,
+		RootURI:          v.rootURI,
+		Capabilities:     clientCapabilities(),
+		Trace:            "off",
+		WorkspaceFolders: v.folders.list(),
+	}
+	if len(options) > 0 {
+		params.Options = options
 	}
 	var result initializeResult
 	if err := v.rpc.call(ctx, "initialize", params, &result); err != nil {
@@ -231,7 +245,33 @@ func (v *session) initialize(ctx context.Context) error {
 	default:
 		return tools.Errorf(tools.CodeLSPServer, "%s counts positions in %q, which was not offered to it", v.spec.Name, oneLine(string(v.wire.units), 40))
 	}
-	return v.rpc.notify("initialized", struct{}{})
+	v.initialized = time.Now()
+	if err := v.rpc.notify("initialized", struct{}{}); err != nil {
+		return err
+	}
+	if len(v.config) == 0 || !v.spec.PushSettings {
+		return nil
+	}
+	// Some servers read their settings from this alone (LSP 3.17
+	// §workspace_didChangeConfiguration).
+	return v.rpc.notify("workspace/didChangeConfiguration", struct {
+		Settings jsontext.Value `json:"settings"`
+	}{v.settingsTree()})
+}
+
+// configure works out the settings for the session's project, and returns what
+// goes into initialize.
+func (v *session) configure() (options jsontext.Value, err error) {
+	v.config = v.spec.Settings
+	if v.spec.Configure != nil {
+		if v.config, err = v.spec.Configure(v.project); err != nil {
+			return nil, err
+		}
+	}
+	if v.spec.InitOptions != nil {
+		return v.spec.InitOptions(v.project)
+	}
+	return v.config, nil
 }
 
 // call sends a request within the client's time for one request. The first

@@ -12,27 +12,62 @@ import (
 // in ways that data cannot say. Which servers exist is the host's choice, never
 // a caller's.
 type Spec struct {
-	// Name is how people and results call it; unique in a catalogue.
-	Name string
+	// Name is how people and results call it; unique in a catalogue. Title is how
+	// it presents itself; empty: the name.
+	Name, Title string
+	// Group names what servers can stand for each other: the first available one of
+	// a group serves a file. Empty: the server stands for itself.
+	Group string
+	// Lint: it finds problems, offers code actions and formats beside the file's
+	// other server, and is never asked about symbols.
+	Lint bool
+	// FilesOnly: it answers about one file at a time, and is not asked about the
+	// workspace.
+	FilesOnly bool
 	// Languages are the LSP language ids it serves, by file pattern: doublestar
 	// patterns matched against the base name.
 	Languages []Language
 	// Roots are marker files of a project. With PerRoot the nearest directory
-	// that holds one gets a server of its own; else one server has the workspace.
-	Roots   []string
-	PerRoot bool
-	// Program is looked for in PATH, then installed by Install; Args follow it. An
-	// absolute path outside the workspace is taken as it is.
+	// that holds one gets a server of its own; else one server has the workspace,
+	// and with MultiRoot it is told of every such directory as a workspace folder.
+	// NeedsRoot: only files below a marker are served.
+	Roots     []string
+	PerRoot   bool
+	MultiRoot bool
+	NeedsRoot bool
+	// Program is looked for in PATH, then in the host's server directory; Args
+	// follow it. An absolute path outside the workspace is taken as it is. Local are
+	// slash-separated paths that a trusted project may have it at, looked for first,
+	// in the project root and the directories above it up to the workspace's.
 	Program string
 	Args    []string
+	Local   []string
 	Install *Install
 	// Environment is added to what the server inherits; trusted says whether the
 	// workspace may have its code run.
 	Environment func(trusted bool) map[string]string
-	// Settings go into initialize and answer workspace/configuration below
-	// Section.
-	Section  string
-	Settings jsontext.Value
+	// Settings answer workspace/configuration below Section, and go into initialize
+	// unless InitOptions says what does.
+	Section     string
+	Settings    jsontext.Value
+	InitOptions func(p Project) (jsontext.Value, error)
+	// Configure makes the settings for one project; nil: Settings. PushSettings: the
+	// server does not ask for them, it waits to be told.
+	Configure    func(p Project) (jsontext.Value, error)
+	PushSettings bool
+	// Answers are the results of requests that only this server makes, by method.
+	Answers map[string]jsontext.Value
+	// Ready says when answers across files are final, Fresh when diagnostics are of
+	// the current text; nil: what holds for any server, at the price of certainty
+	// and time.
+	Ready Readiness
+	Fresh Freshness
+	// Prime returns documents to open before an answer across files, so that every
+	// project of the workspace is loaded; nil: none.
+	Prime func(files *Files) []string
+	// Degraded says why the server knows less here than it could, and what would
+	// help; "": all is well. nil: always.
+	Degraded func(p Project) string
 	// LoneCR: the server ends lines at a CR without LF too, as LSP 3.17
 	// §textDocuments says; many do not.
 	LoneCR bool
@@ -59,11 +94,14 @@ type Language struct {
 	Patterns []string // "*.go"
 }
 
-// Install says how a server is installed into the host's server directory. The
-// version is pinned.
+// Install says how a server is installed: into the host's server directory, at a
+// pinned version, or by the system. Exactly one of the ways is given.
 type Install struct {
-	GoPackage string // installed with go install GoPackage@vVersion
 	Version   string
+	GoPackage string   // go install GoPackage@vVersion
+	NPM       []string // npm packages, each as name@version
+	System    []string // Debian packages
+	Hint      string   // what a person does where none of these fits
 }
 
 // language returns the id for a file, or "".

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/workspace"
@@ -94,10 +95,16 @@ func (c *Client) workspaceQuery(ctx context.Context, q SymbolsQuery, limit int) 
 	}
 	result := &SymbolsResult{}
 	for _, s := range servers {
-		list, err := s.search(ctx, q.Query)
+		list, pending, err := s.search(ctx, q.Query)
 		answer, err := c.soften(ctx, s.spec.Name, err)
 		if err != nil {
 			return nil, err
+		}
+		if answer.Status == Complete && pending != "" {
+			answer.Status, answer.Reason = Partial, s.spec.Name+" may know more later: "+pending
+		}
+		if answer.Status == Unsupported && len(servers) > 1 {
+			continue // the others may know
 		}
 		if result.Server == "" || answer.Status != Complete {
 			result.Answer = answer
@@ -117,21 +124,32 @@ func (c *Client) workspaceQuery(ctx context.Context, q SymbolsQuery, limit int) 
 			result.Symbols = append(result.Symbols, c.symbolOf(ctx, f))
 		}
 	}
+	if result.Status == "" {
+		result.Answer = Answer{Status: Unsupported, Reason: "none of the language servers here searches the workspace"}
+	}
 	return result, nil
 }
 
-// search asks a server for symbols, twice when there are none.
-func (s *server) search(ctx context.Context, query string) ([]found, error) {
+// search asks a server for symbols, twice when there are none; pending is what it
+// has to do before it knows all.
+func (s *server) search(ctx context.Context, query string) (list []found, pending string, err error) {
 	live, release, err := s.acquire(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer release()
-	list, err := live.workspaceSymbols(ctx, query)
-	if err == nil && len(list) == 0 {
-		list, err = live.workspaceSymbols(ctx, query)
+	if !live.offers("workspace/symbol") {
+		return nil, "", unsupported(live, "workspace symbols")
 	}
-	return list, err
+	pending = live.settle(ctx)
+	for attempt := range maxAsks {
+		asked := time.Now()
+		list, err = live.workspaceSymbols(ctx, query)
+		if err != nil || !live.work.endedSince(asked) && (len(list) > 0 || attempt > 0) {
+			break
+		}
+	}
+	return list, pending, err
 }
 
 func (c *Client) symbolOf(ctx context.Context, f found) Symbol {

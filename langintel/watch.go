@@ -227,6 +227,7 @@ func (c *Client) announce(ctx context.Context, changes []change) error {
 		for _, ch := range changes {
 			if v.dynamic.watches(v, ch) {
 				events = append(events, &protocol.FileEvent{URI: v.uriOf(ch.path), Type: ch.kind})
+				v.changes.note(ch.path)
 			}
 		}
 		if len(events) > 0 {

@@ -1,0 +1,286 @@
+package langintel
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/workspace"
+)
+
+// choice is a server of the catalogue for a file, at a project root.
+type choice struct {
+	spec *Spec
+	root string // relative to the workspace
+}
+
+// choices returns what serves a file: of each group the first that is available
+// here, of a group with none its first, so that the error says what is missing.
+// Those that know symbols come before linters.
+func (c *Client) choices(file string) []choice {
+	var out []choice
+	taken := map[string]bool{} // group → an available one was found
+	for i := range c.opts.Servers {
+		spec := &c.opts.Servers[i]
+		if spec.language(file) == "" || taken[spec.group()] {
+			continue
+		}
+		root, marked := c.projectRoot(spec, file)
+		if spec.NeedsRoot && !marked {
+			continue
+		}
+		there := c.there(spec, root)
+		if spec.Lint && !there {
+			continue // it adds to another, which can do without
+		}
+		at := slices.IndexFunc(out, func(o choice) bool { return o.spec.group() == spec.group() })
+		switch {
+		case at < 0:
+			out = append(out, choice{spec, root})
+		case there:
+			out[at] = choice{spec, root}
+		}
+		taken[spec.group()] = there
+	}
+	slices.SortStableFunc(out, func(a, b choice) int { return lintRank(a.spec) - lintRank(b.spec) })
+	return out
+}
+
+// availableFor is how long it is taken for true that a server is there, or not.
+const availableFor = 2 * time.Second
+
+// there is available, remembered for a moment: it is asked before each question.
+func (c *Client) there(spec *Spec, root string) bool {
+	key := serverKey{root, spec.Name}
+	c.mu.Lock()
+	s, known := c.servers[key], c.found[key]
+	c.mu.Unlock()
+	if s != nil && s.running() {
+		return true
+	}
+	if time.Now().Before(known.until) {
+		return known.there
+	}
+	there := c.available(spec, root)
+	c.mu.Lock()
+	c.found[key] = availability{there, time.Now().Add(availableFor)}
+	c.mu.Unlock()
+	return there
+}
+
+// availability is whether a server could be started, as far as known.
+type availability struct {
+	there bool
+	until time.Time
+}
+
+func lintRank(s *Spec) int {
+	if s.Lint {
+		return 1
+	}
+	return 0
+}
+
+func (s *Spec) group() string {
+	if s.Group == "" {
+		return s.Name
+	}
+	return s.Group
+}
+
+// serversFor returns the servers for a file, not yet started; the first is the
+// one that knows its symbols, unless there are linters only.
+func (c *Client) serversFor(p workspace.Path) ([]*server, error) {
+	choices := c.choices(p.Real)
+	if len(choices) == 0 {
+		return nil, tools.Errorf(tools.CodeLSPUnsupported, "no language server of the catalogue serves %s", p.Rel)
+	}
+	var out []*server
+	for _, choice := range choices {
+		s, err := c.serverAt(choice)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// serverAt is the server of a choice.
+func (c *Client) serverAt(choice choice) (*server, error) {
+	if !choice.spec.MultiRoot {
+		return c.server(choice.spec, choice.root)
+	}
+	s, err := c.server(choice.spec, ".")
+	if err == nil {
+		s.want(choice.root)
+	}
+	return s, err
+}
+
+// projectRoot is the directory above a file with one of the spec's markers: the
+// nearest for a server that wants a root each, the topmost for one that takes
+// many folders; and whether there is one. Else it is the workspace.
+func (c *Client) projectRoot(spec *Spec, file string) (root string, marked bool) {
+	if !spec.PerRoot && !spec.MultiRoot && !spec.NeedsRoot {
+		return ".", true
+	}
+	top := ""
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if c.marked(spec, dir) {
+			top = dir
+			if spec.PerRoot {
+				break
+			}
+		}
+		if dir == "." || dir == "/" {
+			break
+		}
+	}
+	if top != "" && (spec.PerRoot || spec.MultiRoot) {
+		return top, true
+	}
+	return ".", top != ""
+}
+
+// marked reports whether a directory holds one of the spec's markers.
+func (c *Client) marked(spec *Spec, dir string) bool {
+	return slices.ContainsFunc(spec.Roots, func(marker string) bool {
+		p, err := c.work.Resolve(path.Join(dir, marker))
+		if err != nil {
+			return false
+		}
+		_, err = c.work.Lstat(p)
+		return err == nil
+	})
+}
+
+// server returns the one for a spec and a root. Where as many run as may, the
+// one that was unused for longest is stopped.
+func (c *Client) server(spec *Spec, root string) (*server, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, tools.Errorf(tools.CodeLSPServer, "the language client is closed")
+	}
+	key := serverKey{root, spec.Name}
+	if s := c.servers[key]; s != nil {
+		return s, nil
+	}
+	s := &server{client: c, spec: spec, root: root, state: stateStopped}
+	c.servers[key] = s
+	if len(c.servers) == 1 {
+		c.running.Go(c.keepHouse)
+	}
+	return s, nil
+}
+
+// makeRoom stops the server that was unused for longest when as many run as may.
+func (c *Client) makeRoom(ctx context.Context, starting *server) error {
+	for {
+		c.mu.Lock()
+		servers := c.list()
+		c.mu.Unlock()
+		var running int64
+		var oldest *server
+		var since time.Time
+		for _, s := range servers {
+			up, busy, used := s.load()
+			if s == starting || !up {
+				continue
+			}
+			running++
+			if !busy && (oldest == nil || used.Before(since)) {
+				oldest, since = s, used
+			}
+		}
+		switch {
+		case running < c.opts.MaxServers:
+			return nil
+		case oldest == nil:
+			return tools.Errorf(tools.CodeLSPLimit, "%d language servers are at work for this workspace already; ask again when one of them is done", running)
+		}
+		if err := oldest.restart(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// projectOf is what a spec's functions may know of a server's project.
+func (c *Client) projectOf(s *server, program string) Project {
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		program = real
+	}
+	return Project{
+		Root: filepath.Join(c.work.Root(), filepath.FromSlash(s.root)), Path: s.root, Program: program,
+		Trusted: c.opts.Trusted, Files: &Files{client: c, ctx: c.ctx, all: c.watch.all(c.ctx)},
+		outside: func(path string) bool { return !c.inside(path) },
+	}
+}
+
+// workspaceServers returns the servers that a question about the whole workspace
+// concerns: those that know symbols and either run already, or have their markers
+// in the root, or have files anywhere.
+func (c *Client) workspaceServers() ([]*server, error) {
+	var out []*server
+	add := func(s *server) {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for i := range c.opts.Servers {
+		spec := &c.opts.Servers[i]
+		if spec.Lint || spec.FilesOnly {
+			continue
+		}
+		c.mu.Lock()
+		servers := c.list()
+		c.mu.Unlock()
+		for _, s := range servers {
+			if s.spec == spec && s.running() {
+				add(s)
+			}
+		}
+		for _, example := range c.examples(spec) {
+			for _, choice := range c.choices(example) {
+				if choice.spec != spec {
+					continue
+				}
+				s, err := c.serverAt(choice)
+				if err != nil {
+					return nil, err
+				}
+				add(s)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, tools.Errorf(tools.CodeLSPUnsupported, "no file of this workspace belongs to a language server of the catalogue")
+	}
+	return out, nil
+}
+
+// examples returns one file of a spec's languages for each project root of it;
+// the marker of a root counts as a file of it.
+func (c *Client) examples(spec *Spec) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, name := range c.watch.all(c.ctx) {
+		if spec.language(name) == "" {
+			continue
+		}
+		root, marked := c.projectRoot(spec, name)
+		if spec.NeedsRoot && !marked || seen[root] {
+			continue
+		}
+		seen[root] = true
+		out = append(out, name)
+		if !spec.PerRoot && !spec.MultiRoot {
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,276 @@
+package langintel
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+// Freshness is a strategy that gets a file's diagnostics, and knows that they are
+// of the text as it is now and not of an earlier one.
+type Freshness interface {
+	// Name is how documentation and status call the strategy.
+	Name() string
+	check(ctx context.Context, v *session, doc document) (checked, error)
+}
+
+// checked is what a server says about one file.
+type checked struct {
+	Answer
+	items   []lspDiagnostic
+	dropped int
+	// refused: the server says nothing about this file, and Reason why.
+	refused bool
+}
+
+// check finds a document's diagnostics as of its current version.
+func (v *session) check(ctx context.Context, doc document) (checked, error) {
+	fresh := v.spec.Fresh
+	if fresh == nil {
+		fresh = PullOrPush()
+	}
+	return fresh.check(ctx, v, doc)
+}
+
+// PullOrPush asks for the diagnostics where the server offers that (LSP 3.17
+// §textDocument_diagnostic), and else waits for what it publishes. It is right for
+// any server.
+func PullOrPush() Freshness { return pullOrPush{} }
+
+type pullOrPush struct{}
+
+func (pullOrPush) Name() string { return "pull_or_push" }
+
+func (pullOrPush) check(ctx context.Context, v *session, doc document) (checked, error) {
+	if options, ok := v.pullOptions(); ok {
+		out, err := v.pull(ctx, doc, options)
+		if code := faultCode(err); !refused(err) || code == codeContentModified || code == codeServerCancelled {
+			return out, err
+		}
+		// It does not do this for that kind of file, or not for that file. What it
+		// pushed counts; waiting for more would not help, since a file may be
+		// outside of any build.
+		pub, _ := v.problem.last(doc.path)
+		if pub == nil || pub.sha != doc.file.sha {
+			reason := printable(tools.AsError(err).Message, 300)
+			return checked{Answer: Answer{Status: Partial, Server: v.spec.Name, Reason: reason}, refused: true}, nil
+		}
+	}
+	return v.awaitPush(ctx, doc, didChangeParams{})
+}
+
+// Rebuild waits for what the server publishes, and makes it look again, by
+// clangd's forceRebuild, where other files changed and the text did not.
+func Rebuild() Freshness { return rebuild{} }
+
+type rebuild struct{}
+
+func (rebuild) Name() string { return "rebuild" }
+
+func (rebuild) check(ctx context.Context, v *session, doc document) (checked, error) {
+	return v.awaitPush(ctx, doc, didChangeParams{WantDiagnostics: true, ForceRebuild: true})
+}
+
+// pull asks for diagnostics (LSP 3.17 §textDocument_diagnostic).
+func (v *session) pull(ctx context.Context, doc document, options diagnosticOptions) (checked, error) {
+	v.problem.mu.Lock()
+	previous := v.problem.pulled[doc.path]
+	v.problem.mu.Unlock()
+	params := diagnosticParams{Identifier: options.Identifier, PreviousResultID: previous.resultID}
+	params.TextDocument.URI = doc.uri
+	var report diagnosticReport
+	if err := v.read(ctx, "textDocument/diagnostic", params, &report); err != nil {
+		return checked{}, err
+	}
+	if report.Kind == "unchanged" {
+		report.Items = previous.report.Items
+	}
+	if report.ResultID != "" {
+		v.problem.mu.Lock()
+		v.problem.pulled[doc.path] = pulled{report.ResultID, report}
+		v.problem.mu.Unlock()
+	}
+	out := checked{Answer: Answer{Status: Complete, Server: v.spec.Name, Barrier: BarrierPull}}
+	out.items, out.dropped = v.bound(report.Items)
+	return out, nil
+}
+
+const (
+	shortestQuiet = 150 * time.Millisecond
+	// versionQuiet follows a publish with the right version: some servers
+	// publish an empty list first, and the real one at once after it.
+	versionQuiet = 50 * time.Millisecond
+	// silence is how long a server that was made to look again may say nothing
+	// before what it said last is taken for its answer, as far as it goes.
+	silence = 3 * time.Second
+)
+
+// awaitPush waits for a publish that is certainly of the document's text, and of
+// the other files as they are: one with its version, or without versions one that
+// came after the text and was followed by quiet. nudge is how the server is made
+// to look again at a text that it has judged before another file changed.
+func (v *session) awaitPush(ctx context.Context, doc document, nudge didChangeParams) (checked, error) {
+	ctx, cancel := context.WithTimeout(ctx, v.client.opts.Timeout)
+	defer cancel()
+	if out, ok := v.settledFor(doc); ok {
+		return out, nil
+	}
+	if err := v.order(ctx, doc); err != nil && ctx.Err() == nil {
+		return checked{}, err
+	}
+	var nudged time.Time
+	for {
+		pub, moved := v.problem.last(doc.path)
+		quiet := time.Duration(-1)
+		switch {
+		case pub == nil || pub.sha != doc.file.sha:
+		case !v.covers(doc, pub):
+			if nudged.IsZero() {
+				again, err := v.docs.touch(doc.path, nudge)
+				if err != nil {
+					return checked{}, err
+				}
+				nudged, doc = time.Now(), again
+			}
+			if time.Since(nudged) > silence {
+				out := v.published(pub)
+				out.Status, out.Reason = Partial, "the server did not speak of this file again after others changed"
+				return out, nil
+			}
+			quiet = max(0, silence-time.Since(nudged))
+		default:
+			if quiet = v.quietFor(doc, pub); quiet <= 0 {
+				v.problem.settle(doc.path, pub)
+				return v.published(pub), nil
+			}
+		}
+		if quiet < 0 {
+			quiet = v.client.opts.Timeout
+		}
+		wake := time.NewTimer(quiet)
+		select {
+		case <-moved:
+		case <-wake.C:
+		case <-v.dead:
+			return checked{}, v.reason()
+		case <-ctx.Done():
+			return v.late(pub), nil
+		}
+		wake.Stop()
+	}
+}
+
+// late is the answer when the server did not publish for the text in time.
+func (v *session) late(pub *published) checked {
+	out := checked{Answer: Answer{Status: TimedOut, Server: v.spec.Name, Reason: "the server published nothing for this text in time"}}
+	if pub != nil {
+		out.items, out.dropped, out.Status = pub.items, pub.dropped, Stale
+		out.Reason = "what the server published last is of an earlier text"
+	}
+	return out
+}
+
+func (v *session) published(pub *published) checked {
+	barrier := BarrierPushQuiet
+	if pub.version != nil {
+		barrier = BarrierPushVersion
+	}
+	return checked{Answer: Answer{Status: Complete, Server: v.spec.Name, Barrier: barrier}, items: pub.items, dropped: pub.dropped}
+}
+
+// settledFor returns what the server was found to say about exactly this text,
+// provided that nothing else changed since: many servers do not publish a second
+// time for a text that they know.
+func (v *session) settledFor(doc document) (checked, bool) {
+	v.problem.mu.Lock()
+	pub := v.problem.settled[doc.path]
+	v.problem.mu.Unlock()
+	if pub == nil || pub.sha != doc.file.sha || !v.covers(doc, pub) {
+		return checked{}, false
+	}
+	return v.published(pub), true
+}
+
+// covers reports whether a publish is of the time after the last change that may
+// concern the document.
+func (v *session) covers(doc document, pub *published) bool {
+	changed, known := v.changes.since(pub.epoch)
+	if !known {
+		return false
+	}
+	// A change of its own text shows in the hash.
+	changed = slices.DeleteFunc(changed, func(path string) bool { return path == doc.path })
+	if len(changed) == 0 || v.spec.Dependents == nil {
+		return len(changed) == 0
+	}
+	files := &Files{client: v.client, ctx: v.client.ctx, all: v.client.watch.all(v.client.ctx)}
+	return !slices.Contains(v.spec.Dependents(files, changed), doc.path)
+}
+
+// quietFor is how long must be waited before a publish may be believed to be the
+// last word; 0 or less: it may be believed now.
+func (v *session) quietFor(doc document, pub *published) time.Duration {
+	if pub.sure {
+		return versionQuiet - time.Since(pub.at)
+	}
+	open, _, _ := v.work.state(nil)
+	v.problem.mu.Lock()
+	lag, ordered := v.problem.lag, v.problem.orderedAt
+	v.problem.mu.Unlock()
+	since := pub.at
+	if ordered.After(since) {
+		since = ordered
+	}
+	if doc.sent.After(since) {
+		since = doc.sent
+	}
+	quiet := max(shortestQuiet, 2*lag)
+	if open != "" && v.work.begunSince(doc.sent) {
+		return quiet // what it has begun since may end in another publish
+	}
+	return quiet - time.Since(since)
+}
+
+// settle remembers a publish as what the server says about its text.
+func (p *problems) settle(path string, pub *published) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.settled) >= maxPublished {
+		clear(p.settled)
+	}
+	p.settled[path] = pub
+}
+
+// order has the server answer a request after everything that it was told, so
+// that what it publishes from then on is of the present: servers handle messages
+// in order, and answer this one from what they have.
+func (v *session) order(ctx context.Context, doc document) error {
+	number := v.changes.now()
+	v.problem.mu.Lock()
+	done := v.problem.ordered >= number && v.problem.orderedAt.After(doc.sent)
+	v.problem.mu.Unlock()
+	if done {
+		return nil
+	}
+	id := protocol.TextDocumentIdentifier{URI: doc.uri}
+	var err error
+	switch {
+	case v.offers("textDocument/documentSymbol"):
+		err = v.read(ctx, "textDocument/documentSymbol", protocol.DocumentSymbolParams{TextDocument: id}, nil)
+	case v.offers("textDocument/hover"):
+		err = v.read(ctx, "textDocument/hover", protocol.TextDocumentPositionParams{TextDocument: id}, nil)
+	}
+	if err != nil && !refused(err) {
+		return err
+	}
+	v.problem.mu.Lock()
+	defer v.problem.mu.Unlock()
+	if number >= v.problem.ordered {
+		v.problem.ordered, v.problem.orderedAt = number, time.Now()
+	}
+	return nil
+}

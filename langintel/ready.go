@@ -1,0 +1,179 @@
+package langintel
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// Readiness is a strategy that tells when a server's answers across files are
+// final: references, renames, implementations, workspace symbols. A server that
+// is still loading answers with less than there is, mostly with nothing.
+type Readiness interface {
+	// Name is how documentation and status call the strategy.
+	Name() string
+	// wait returns "" once the server's answers are final, or what it is still doing
+	// when ctx ends. certain is whether an empty answer after that means that there
+	// is nothing.
+	wait(ctx context.Context, v *session) (pending string)
+	certain() bool
+}
+
+// Blocks is the readiness of a server that holds its answers back until it has
+// loaded what they need.
+func Blocks() Readiness { return blocks{} }
+
+type blocks struct{}
+
+func (blocks) Name() string                          { return "blocks" }
+func (blocks) wait(context.Context, *session) string { return "" }
+func (blocks) certain() bool                         { return true }
+
+// AfterProgress is the readiness of a server that reports its loading as
+// progress (LSP 3.17 §workDoneProgress): final when every token that begins with
+// one of the names, of any token when there is none, has ended. A server that
+// begins none within the given time of its start has nothing to load.
+func AfterProgress(begins time.Duration, tokens ...string) Readiness {
+	return afterProgress{begins, tokens}
+}
+
+type afterProgress struct {
+	begins time.Duration
+	tokens []string
+}
+
+func (afterProgress) Name() string  { return "progress" }
+func (afterProgress) certain() bool { return true }
+
+func (r afterProgress) counts(token string) bool {
+	for _, prefix := range r.tokens {
+		if strings.HasPrefix(token, prefix) {
+			return true
+		}
+	}
+	return len(r.tokens) == 0
+}
+
+func (r afterProgress) wait(ctx context.Context, v *session) string {
+	for {
+		open, ended, moved := v.work.state(r.counts)
+		var begins <-chan time.Time
+		if open == "" {
+			left := time.Until(v.initialized.Add(r.begins))
+			if ended || left <= 0 {
+				return ""
+			}
+			begins = time.After(left)
+		}
+		select {
+		case <-moved:
+		case <-begins:
+		case <-v.dead:
+			return "it ended"
+		case <-ctx.Done():
+			return describe(open)
+		}
+	}
+}
+
+// Quiescent is the readiness of a server that says when it has nothing left to
+// do by experimental/serverStatus, an extension of rust-analyzer.
+func Quiescent() Readiness { return serverStatus{} }
+
+type serverStatus struct{}
+
+func (serverStatus) Name() string  { return "server_status" }
+func (serverStatus) certain() bool { return true }
+
+func (serverStatus) wait(ctx context.Context, v *session) string {
+	for {
+		state, moved := v.signals.status()
+		if state.quiescent {
+			return ""
+		}
+		select {
+		case <-moved:
+		case <-v.dead:
+			return "it ended"
+		case <-ctx.Done():
+			open, _, _ := v.work.state(nil)
+			return describe(open)
+		}
+	}
+}
+
+// AfterNotification is the readiness of a server that announces the end of its
+// loading by a notification of its own.
+func AfterNotification(method string) Readiness { return afterNotification{method} }
+
+type afterNotification struct{ method string }
+
+func (afterNotification) Name() string  { return "notification" }
+func (afterNotification) certain() bool { return true }
+
+func (r afterNotification) wait(ctx context.Context, v *session) string {
+	for {
+		seen, moved := v.signals.seen(r.method)
+		if seen {
+			return ""
+		}
+		select {
+		case <-moved:
+		case <-v.dead:
+			return "it ended"
+		case <-ctx.Done():
+			open, _, _ := v.work.state(nil)
+			return describe(open)
+		}
+	}
+}
+
+// Unknown is the readiness of any server: final when no progress is open. What it
+// says before it has ended one is taken for part of the answer when it is empty.
+func Unknown() Readiness { return unknown{} }
+
+type unknown struct{}
+
+func (unknown) Name() string  { return "reask" }
+func (unknown) certain() bool { return false }
+
+func (unknown) wait(ctx context.Context, v *session) string {
+	for {
+		open, _, moved := v.work.state(nil)
+		if open == "" {
+			return ""
+		}
+		select {
+		case <-moved:
+		case <-v.dead:
+			return "it ended"
+		case <-ctx.Done():
+			return describe(open)
+		}
+	}
+}
+
+func describe(work string) string {
+	if work == "" {
+		return "it is still loading"
+	}
+	return "it is still busy: " + work
+}
+
+func (s *Spec) ready() Readiness {
+	if s.Ready == nil {
+		return Unknown()
+	}
+	return s.Ready
+}
+
+// settle brings the server to where its answers across files are final, and
+// returns what it is still doing when that takes longer than a start may.
+func (v *session) settle(ctx context.Context) (pending string) {
+	ctx, cancel := context.WithTimeout(ctx, v.client.opts.StartTimeout)
+	defer cancel()
+	if err := v.prime(ctx); err != nil {
+		return "its projects are not all loaded: " + oneLine(err.Error(), 200)
+	}
+	return v.spec.ready().wait(ctx, v)
+}

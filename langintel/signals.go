@@ -1,0 +1,55 @@
+package langintel
+
+import "sync"
+
+// signals are what a server said about its own state outside of the protocol.
+type signals struct {
+	mu    sync.Mutex
+	state healthStatus
+	heard map[string]bool // methods of notifications
+	moved chan struct{}   // closed at the next one
+}
+
+// healthStatus is rust-analyzer's experimental/serverStatus.
+type healthStatus struct {
+	health    string // ok, warning, error
+	message   string
+	quiescent bool
+}
+
+// maxSignals bounds the methods that are remembered.
+const maxSignals = 200
+
+func (s *signals) init() { s.heard, s.moved = map[string]bool{}, make(chan struct{}) }
+
+// hear remembers a notification of the server's own.
+func (s *signals) hear(method string, params []byte) {
+	var status struct {
+		Health    string `json:"health"`
+		Message   string `json:"message"`
+		Quiescent bool   `json:"quiescent"`
+	}
+	decoded := method == "experimental/serverStatus" && decodeJSON(params, &status) == nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.heard) < maxSignals {
+		s.heard[method] = true
+	}
+	if decoded {
+		s.state = healthStatus{oneLine(status.Health, 20), printable(status.Message, 500), status.Quiescent}
+	}
+	close(s.moved)
+	s.moved = make(chan struct{})
+}
+
+func (s *signals) status() (healthStatus, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state, s.moved
+}
+
+func (s *signals) seen(method string) (bool, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heard[method], s.moved
+}
