@@ -26,12 +26,8 @@ type survey struct {
 	changed []string
 }
 
-// survey asks about every file that the plan may affect: those that it changes,
+// survey asks about every file that a change may affect: those that it changes,
 // those that depend on them, and those open at a server.
-func (p *plan) survey(ctx context.Context) (*survey, error) {
-	return p.session.client.survey(ctx, p.changed())
-}
-
 func (c *Client) survey(ctx context.Context, changed []string) (*survey, error) {
 	s := &survey{client: c, texts: map[string][]byte{}, changed: changed}
 	seen := map[string]bool{}
@@ -96,11 +92,6 @@ type comparison struct {
 	delta             *diagnostics.Delta
 	answer            Answer
 	introduced, fixed []Problem
-}
-
-// compare asks again after the plan's change.
-func (s *survey) compare(ctx context.Context, p *plan, renames ...diagnostics.SymbolRename) (*comparison, error) {
-	return s.measure(ctx, p.changes(), renames)
 }
 
 // measure asks again, after changes that are known exactly.

@@ -79,6 +79,19 @@ func (r *registrations) find(method string) (jsontext.Value, bool) {
 	return nil, false
 }
 
+// all returns the options of every registration of a method.
+func (r *registrations) all(method string) []jsontext.Value {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []jsontext.Value
+	for _, entry := range r.byID {
+		if entry.method == method {
+			out = append(out, entry.options)
+		}
+	}
+	return out
+}
+
 // watches reports whether the server wants to hear of a change.
 func (r *registrations) watches(v *session, ch change) bool {
 	r.mu.Lock()
@@ -124,6 +137,8 @@ func (v *session) offers(method string) bool {
 		return provider.Kind() == '{' && decodeJSON(provider, &options) == nil && options.Prepare
 	case "textDocument/diagnostic":
 		static = v.caps.DiagnosticProvider
+	default:
+		static = v.caps.provider(method)
 	}
 	if offered(static) {
 		return true

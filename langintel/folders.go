@@ -78,4 +78,5 @@ type workspaceCapabilities struct {
 		Supported     bool           `json:"supported"`
 		Notifications jsontext.Value `json:"changeNotifications"` // a boolean or a registration's id
 	} `json:"workspaceFolders"`
+	FileOperations fileOperations `json:"fileOperations"`
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -24,6 +26,9 @@ func (c *Client) leftovers(ctx context.Context, name string, p *plan) ([]Locatio
 	if err != nil {
 		return nil, err
 	}
+	names = slices.Concat(names, slices.Collect(maps.Keys(p.files)))
+	slices.Sort(names)
+	names = slices.Compact(names)
 	var out []Location
 	for _, path := range names {
 		if err := ctx.Err(); err != nil {
@@ -54,8 +59,11 @@ func (c *Client) leftovers(ctx context.Context, name string, p *plan) ([]Locatio
 // afterPlan returns a file as the plan leaves it, which for a dry run is not what
 // is on disk; nil when it is too large, gone or not readable.
 func (c *Client) afterPlan(ctx context.Context, path string, p *plan) []byte {
-	if planned := p.files[path]; planned != nil {
+	if planned := p.files[path]; planned != nil && !planned.unread {
 		return planned.data
+	}
+	if p.takes(path) {
+		return nil
 	}
 	resolved := workspace.Path{Rel: path, Real: path}
 	content, err := c.work.ReadFile(ctx, resolved, leftoverFileSize)
@@ -63,6 +71,19 @@ func (c *Client) afterPlan(ctx context.Context, path string, p *plan) []byte {
 		return nil
 	}
 	return content.Data
+}
+
+// takes reports whether the plan leaves nothing under a name that there is now.
+func (p *plan) takes(name string) bool {
+	if p.files[name] != nil {
+		return false
+	}
+	for _, file := range p.files {
+		if file.origin == name {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.gone, func(f *planned) bool { return f.origin == name })
 }
 
 // listed returns the files that count as the workspace's own: those that git does

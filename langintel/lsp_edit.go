@@ -1,6 +1,9 @@
 package langintel
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/protocol"
 
@@ -15,11 +18,30 @@ type workspaceEdit struct {
 	Annotations     map[string]protocol.ChangeAnnotation `json:"changeAnnotations"`
 }
 
-// textEdit is LSP 3.17 §textEdit and §annotatedTextEdit in one.
+// textEdit is LSP 3.17 §textEdit, §annotatedTextEdit and §insertReplaceEdit in
+// one. The members after Annotation are there to be refused: snippets (LSP 3.18
+// §snippetTextEdit, and rust-analyzer's own form of them) were not offered.
 type textEdit struct {
-	Range      protocol.Range `json:"range"`
-	NewText    string         `json:"newText"`
-	Annotation string         `json:"annotationId"`
+	Range      *protocol.Range `json:"range"`
+	NewText    *string         `json:"newText"`
+	Replace    *protocol.Range `json:"replace"`
+	Annotation string          `json:"annotationId"`
+	Snippet    jsontext.Value  `json:"snippet"`
+	Format     int             `json:"insertTextFormat"`
+}
+
+// span returns what the edit replaces and by what.
+func (e *textEdit) span() (where protocol.Range, text string, err error) {
+	const snippetFormat = 2 // LSP 3.17 §insertTextFormat
+	switch {
+	case offered(e.Snippet) || e.Format == snippetFormat:
+		return where, "", tools.Errorf(tools.CodeLSPUnsupported, "the server's edit holds a snippet, which was not offered to it")
+	case e.NewText == nil || e.Range == nil && e.Replace == nil:
+		return where, "", tools.Errorf(tools.CodeLSPServer, "the server's edit has no text, or no range that it is for")
+	case e.Range == nil:
+		return *e.Replace, *e.NewText, nil
+	}
+	return *e.Range, *e.NewText, nil
 }
 
 // documentChange is one element of documentChanges: a TextDocumentEdit when Kind
@@ -41,6 +63,44 @@ type documentChange struct {
 		Recursive         bool `json:"recursive"`
 		IgnoreIfNotExists bool `json:"ignoreIfNotExists"`
 	} `json:"options"`
+}
+
+// list returns the edit as document changes: a server gives either form, and
+// where both are there this one counts (LSP 3.17 §workspaceEdit).
+func (e *workspaceEdit) list() []documentChange {
+	if len(e.DocumentChanges) > 0 {
+		return e.DocumentChanges
+	}
+	uris := make([]protocol.DocumentURI, 0, len(e.Changes))
+	for u := range e.Changes {
+		uris = append(uris, u)
+	}
+	slices.Sort(uris)
+	out := make([]documentChange, len(uris))
+	for i, u := range uris {
+		out[i].TextDocument.URI, out[i].Edits = u, e.Changes[u]
+	}
+	return out
+}
+
+// reasons are what the server wants a person to confirm (LSP 3.17
+// §changeAnnotation), sorted.
+func (e *workspaceEdit) reasons() []string {
+	var out []string
+	for _, a := range e.Annotations {
+		if a.NeedsConfirmation {
+			text := oneLine(a.Label, 100) + ": " + oneLine(a.Description, 300)
+			out = append(out, strings.TrimSuffix(text, ": "))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// applyEditParams is LSP 3.17 §applyWorkspaceEditParams.
+type applyEditParams struct {
+	Label string        `json:"label"`
+	Edit  workspaceEdit `json:"edit"`
 }
 
 // renameParams is LSP 3.17 §renameParams.
@@ -79,15 +139,4 @@ func parsePrepareRename(v jsontext.Value) (prepareRenameResult, error) {
 		out.ok, out.span = true, &protocol.Range{Start: *object.Start, End: *object.End}
 	}
 	return out, nil
-}
-
-// needsConfirmation returns an error when an edit carries an annotation that a
-// person must confirm (LSP 3.17 §changeAnnotation); nobody is asked here.
-func (e *workspaceEdit) needsConfirmation() error {
-	for _, a := range e.Annotations {
-		if a.NeedsConfirmation {
-			return tools.Errorf(tools.CodeLSPWorkspace, "the server wants %q confirmed by a person: %s", oneLine(a.Label, 100), oneLine(a.Description, 300))
-		}
-	}
-	return nil
 }

@@ -46,6 +46,7 @@ type serverCapabilities struct {
 		Commands []string `json:"commands"`
 	} `json:"executeCommandProvider"`
 	Workspace workspaceCapabilities `json:"workspace"`
+	editCapabilities
 }
 
 // offered reports whether a provider capability or a registration is there.
@@ -106,6 +107,7 @@ func clientCapabilities() jsontext.Value {
 "general":{"positionEncodings":["utf-8","utf-16","utf-32"],
  "staleRequestSupport":{"cancel":true,"retryOnContentModified":["textDocument/references","textDocument/definition","textDocument/declaration","textDocument/typeDefinition","textDocument/implementation","textDocument/hover","textDocument/documentSymbol","workspace/symbol","textDocument/diagnostic"]}},
 "workspace":{"configuration":true,"workspaceFolders":true,
+ "fileOperations":{"dynamicRegistration":true,"willRename":true,"didRename":true},
  "workspaceEdit":{"documentChanges":true,"resourceOperations":["create","rename","delete"],"failureHandling":"transactional","changeAnnotationSupport":{}},
  "didChangeConfiguration":{"dynamicRegistration":true},
  "didChangeWatchedFiles":{"dynamicRegistration":true,"relativePatternSupport":true},

@@ -17,67 +17,94 @@ import (
 // allowance says which files a server may edit that it usually may not.
 type allowance struct{ generated, ignored bool }
 
-// plan is a server's edit, checked against the workspace and worked out in
-// memory: nothing has been written.
+// plan is the edits of one or several servers, checked against the workspace
+// and worked out in memory: nothing has been written.
 type plan struct {
-	session *session
+	client  *Client
+	by      string // the server whose change it is, for messages
 	allow   allowance
 	files   map[string]*planned // by current path
 	gone    []*planned          // deleted ones that were there before
 	steps   []planStep
 	edits   int
 	stale   []string // files that are not what the server has seen
+	reasons []string // what a server wants a person to confirm
 }
 
 // planned is one file of a plan.
 type planned struct {
-	before *file  // nil: it does not exist yet
+	before *file  // nil: it does not exist yet, or is not read
 	origin string // where it was, "" when new
-	data   []byte // after the edits so far
+	data   []byte // after the edits that are settled
+	pieces []piece
+	text   *text // of data, while there are pieces
+	// unread: it is moved with its directory, and nothing edits it.
+	unread bool
 }
 
 // planStep is a create, rename or delete, in the server's order.
 type planStep struct {
-	kind     string
+	kind     string // create, rename, delete
 	from, to string
 	replace  bool
+	dir      bool
+	// inner and dirs are what a renamed directory holds, by the old names.
+	inner, dirs []string
+}
+
+func (c *Client) emptyPlan(by string, allow allowance) *plan {
+	return &plan{client: c, by: by, allow: allow, files: map[string]*planned{}}
 }
 
 // newPlan works a server's edit out. It refuses the whole of it when any part
 // leaves the workspace, is made for another text, or contradicts another part.
 func (v *session) newPlan(ctx context.Context, e *workspaceEdit, allow allowance) (*plan, error) {
-	if err := e.needsConfirmation(); err != nil {
+	p := v.client.emptyPlan(v.spec.Name, allow)
+	if err := p.take(ctx, v, e); err != nil {
 		return nil, err
 	}
-	p := &plan{session: v, allow: allow, files: map[string]*planned{}}
-	changes := e.DocumentChanges
-	if len(changes) == 0 {
-		uris := make([]protocol.DocumentURI, 0, len(e.Changes))
-		for u := range e.Changes {
-			uris = append(uris, u)
-		}
-		slices.Sort(uris)
-		for _, u := range uris {
-			one := documentChange{Edits: e.Changes[u]}
-			one.TextDocument.URI = u
-			changes = append(changes, one)
-		}
-	}
-	for i := range changes {
-		if err := p.add(ctx, &changes[i]); err != nil {
-			return nil, err
-		}
-		if int64(len(p.files)+len(p.gone)) > v.client.opts.MaxEditFiles {
-			return nil, tools.Errorf(tools.CodeLSPLimit, "the server's edit touches more than %d files", v.client.opts.MaxEditFiles)
-		}
-	}
-	return p, p.checkIgnored(ctx)
+	return p, p.finish(ctx)
 }
 
-func (p *plan) add(ctx context.Context, ch *documentChange) error {
+// take adds the edit of one server.
+func (p *plan) take(ctx context.Context, v *session, e *workspaceEdit) error {
+	p.reasons = append(p.reasons, e.reasons()...)
+	changes := e.list()
+	for i := range changes {
+		if err := p.add(ctx, v, &changes[i]); err != nil {
+			return err
+		}
+		if err := p.checkSize(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plan) checkSize() error {
+	if most := p.client.opts.MaxEditFiles; int64(len(p.files)+len(p.gone)) > most {
+		return tools.Errorf(tools.CodeLSPLimit, "the change touches more than %d files", most)
+	}
+	return nil
+}
+
+// finish settles what is pending, and looks at the plan as a whole.
+func (p *plan) finish(ctx context.Context) error {
+	for name := range p.files {
+		if err := p.settle(name); err != nil {
+			return err
+		}
+	}
+	if err := p.checkSize(); err != nil {
+		return err
+	}
+	return p.checkIgnored(ctx)
+}
+
+func (p *plan) add(ctx context.Context, v *session, ch *documentChange) error {
 	switch ch.Kind {
 	case "":
-		return p.addEdits(ctx, ch)
+		return p.addEdits(ctx, v, ch)
 	case "create":
 		return p.addCreate(ctx, ch)
 	case "rename":
@@ -90,7 +117,7 @@ func (p *plan) add(ctx context.Context, ch *documentChange) error {
 
 // path returns the workspace path of a URI that may be edited.
 func (p *plan) path(u protocol.DocumentURI) (string, error) {
-	c := p.session.client
+	c := p.client
 	absolute := pathOf(u)
 	rel, ok := c.relative(absolute)
 	if absolute == "" || !ok {
@@ -112,13 +139,18 @@ func (p *plan) path(u protocol.DocumentURI) (string, error) {
 
 // load returns the planned state of a file; it exists unless the result is nil.
 func (p *plan) load(ctx context.Context, name string) (*planned, error) {
-	if known, ok := p.files[name]; ok {
+	known, ok := p.files[name]
+	if ok && !known.unread {
 		return known, nil
 	}
-	if slices.ContainsFunc(p.gone, func(g *planned) bool { return g.origin == name }) {
+	if !ok && p.takes(name) {
 		return nil, nil
 	}
-	f, changed, err := p.session.client.files.get(ctx, workspace.Path{Rel: name, Real: name})
+	origin := name
+	if ok {
+		origin = known.origin
+	}
+	f, changed, err := p.client.files.get(ctx, workspace.Path{Rel: origin, Real: origin})
 	if errors.Is(err, tools.CodeNotFound) {
 		return nil, nil
 	}
@@ -126,15 +158,16 @@ func (p *plan) load(ctx context.Context, name string) (*planned, error) {
 		return nil, err
 	}
 	if changed {
-		p.stale = append(p.stale, name)
+		p.stale = append(p.stale, origin)
 	}
-	out := &planned{before: f, origin: name, data: f.text.data}
+	out := &planned{before: f, origin: origin, data: f.text.data}
 	p.files[name] = out
 	return out, nil
 }
 
-// addEdits applies the text edits of one document.
-func (p *plan) addEdits(ctx context.Context, ch *documentChange) error {
+// addEdits adds the text edits of one document. Those that follow each other
+// without an operation on the file between them all refer to the same text.
+func (p *plan) addEdits(ctx context.Context, v *session, ch *documentChange) error {
 	name, err := p.path(ch.TextDocument.URI)
 	if err != nil {
 		return err
@@ -146,137 +179,74 @@ func (p *plan) addEdits(ctx context.Context, ch *documentChange) error {
 	if file == nil {
 		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to edit %s, which does not exist", name)
 	}
-	if file.before != nil && file.before.generated && !p.allow.generated {
-		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to edit %s, which is generated; change what it is generated from, or allow it", name)
+	if err := p.checkGenerated(name, file); err != nil {
+		return err
 	}
 	if want := ch.TextDocument.Version; want != nil {
-		if have, open := p.session.docs.version(name); open && have != *want {
+		if have, open := v.docs.version(name); open && have != *want {
 			return tools.Errorf(tools.CodeLSPStale, "the server's edit of %s is for version %d, the document is at %d", name, *want, have)
 		}
 	}
-	data, err := applyEdits(p.session.wire, newText(file.data), ch.Edits)
-	if err != nil {
-		return tools.Errorf(tools.AsError(err).Code, "%s: %w", name, err)
-	}
-	file.data = data
-	p.edits += len(ch.Edits)
-	return nil
-}
-
-// applyEdits returns the text with edits applied, which all refer to the text as
-// it is (LSP 3.17 §textEditArray): they must not overlap, and insertions at one
-// place come in their order.
-func applyEdits(w wire, t *text, edits []textEdit) ([]byte, error) {
-	type piece struct {
-		from, to int
-		text     string
-	}
-	pieces := make([]piece, len(edits))
-	for i, e := range edits {
-		s, err := w.span(t, e.Range, true)
+	for i := range ch.Edits {
+		one, err := v.wire.pieceOf(file.current(), &ch.Edits[i], v)
 		if err != nil {
-			return nil, err
+			return tools.Errorf(tools.AsError(err).Code, "%s: %w", name, err)
 		}
-		pieces[i] = piece{t.offset(s.start), t.offset(s.end), e.NewText}
+		file.pieces = append(file.pieces, one)
 	}
-	slices.SortStableFunc(pieces, func(a, b piece) int {
-		if a.from != b.from {
-			return compare(a.from, b.from)
-		}
-		return compare(a.to, b.to)
-	})
-	out := make([]byte, 0, len(t.data)+64*len(edits))
-	at := 0
-	for _, e := range pieces {
-		if e.from < at {
-			return nil, tools.Errorf(tools.CodeLSPWorkspace, "two edits of the server overlap on line %d", t.at(e.from).line+1)
-		}
-		out = append(append(out, t.data[at:e.from]...), e.text...)
-		at = e.to
-	}
-	return append(out, t.data[at:]...), nil
-}
-
-func (p *plan) addCreate(ctx context.Context, ch *documentChange) error {
-	name, err := p.path(ch.URI)
-	if err != nil {
-		return err
-	}
-	there, err := p.load(ctx, name)
-	switch {
-	case err != nil:
-		return err
-	case there != nil && ch.Options.Overwrite:
-		there.data = nil
-		return nil
-	case there != nil && ch.Options.IgnoreIfExists:
-		return nil
-	case there != nil:
-		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to create %s, which exists", name)
-	}
-	p.files[name] = &planned{}
-	p.steps = append(p.steps, planStep{kind: "create", to: name})
 	return nil
 }
 
-func (p *plan) addRename(ctx context.Context, ch *documentChange) error {
-	from, err := p.path(ch.OldURI)
-	if err != nil {
-		return err
+func (p *plan) checkGenerated(name string, file *planned) error {
+	if file.before != nil && file.before.generated && !p.allow.generated {
+		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to edit %s, which is generated; change what it is generated from, or allow it", name)
 	}
-	to, err := p.path(ch.NewURI)
-	if err != nil {
-		return err
-	}
-	file, err := p.load(ctx, from)
+	return nil
+}
+
+// replace adds edits of our own to one file.
+func (p *plan) replace(ctx context.Context, name string, pieces ...piece) error {
+	file, err := p.load(ctx, name)
 	if err != nil {
 		return err
 	}
 	if file == nil {
-		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to rename %s, which does not exist", from)
+		return tools.Errorf(tools.CodeNotFound, "%s does not exist", name)
 	}
-	target, err := p.load(ctx, to)
-	switch {
-	case err != nil:
+	if err := p.checkGenerated(name, file); err != nil {
 		return err
-	case target != nil && ch.Options.IgnoreIfExists && !ch.Options.Overwrite:
-		return nil
-	case target != nil && !ch.Options.Overwrite:
-		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to rename %s to %s, which exists", from, to)
-	case target != nil && target.before != nil:
-		p.gone = append(p.gone, target)
 	}
-	delete(p.files, from)
-	p.files[to] = file
-	p.steps = append(p.steps, planStep{kind: "rename", from: from, to: to, replace: ch.Options.Overwrite})
+	file.pieces = append(file.pieces, pieces...)
 	return nil
 }
 
-func (p *plan) addDelete(ctx context.Context, ch *documentChange) error {
-	name, err := p.path(ch.URI)
-	if err != nil {
-		return err
+// current is the text that pieces of the file refer to.
+func (f *planned) current() *text {
+	if f.text == nil {
+		f.text = newText(f.data)
 	}
-	resolved := workspace.Path{Rel: name, Real: name}
-	if info, err := p.session.client.work.Lstat(resolved); err == nil && info.IsDir() {
-		// What a directory holds cannot be shown in a patch or judged one by one.
-		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to delete the directory %s; only files are deleted for a server", name)
-	}
-	file, err := p.load(ctx, name)
-	switch {
-	case err != nil:
-		return err
-	case file == nil && ch.Options.IgnoreIfNotExists:
+	return f.text
+}
+
+// settle makes the pending edits of a file its content.
+func (p *plan) settle(name string) error {
+	file := p.files[name]
+	if file == nil || len(file.pieces) == 0 {
 		return nil
-	case file == nil:
-		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to delete %s, which does not exist", name)
 	}
-	delete(p.files, name)
-	if file.before != nil {
-		p.gone = append(p.gone, file)
+	pieces, err := merge(file.current(), file.pieces)
+	if err != nil {
+		return tools.Errorf(tools.AsError(err).Code, "%s: %w", name, err)
 	}
-	p.steps = append(p.steps, planStep{kind: "delete", from: name})
+	file.data = splice(file.data, pieces)
+	file.pieces, file.text = nil, nil
+	p.edits += len(pieces)
 	return nil
+}
+
+// differs reports whether the file's bytes are not those on disk.
+func (f *planned) differs() bool {
+	return !f.unread && (f.before == nil || !slices.Equal(f.data, f.before.text.data))
 }
 
 // changed returns the files that the plan writes, moves, makes or removes: all
@@ -284,7 +254,7 @@ func (p *plan) addDelete(ctx context.Context, ch *documentChange) error {
 func (p *plan) changed() []string {
 	var out []string
 	for name, file := range p.files {
-		if file.origin != name || file.before == nil || !slices.Equal(file.data, file.before.text.data) {
+		if file.origin != name || file.differs() {
 			out = append(out, name)
 			if file.origin != "" && file.origin != name {
 				out = append(out, file.origin)
@@ -293,6 +263,14 @@ func (p *plan) changed() []string {
 	}
 	for _, file := range p.gone {
 		out = append(out, file.origin)
+	}
+	for _, step := range p.steps {
+		if step.dir { // an empty one has no files to stand for it
+			out = append(out, step.from)
+			if step.to != "" {
+				out = append(out, step.to)
+			}
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -303,7 +281,10 @@ func (p *plan) changes() []edit.Change {
 	var out []edit.Change
 	for name, file := range p.files {
 		ch := edit.Change{NewPath: name, New: file.data, NewMode: fs.FileMode(0o644)}
-		if file.before != nil {
+		switch {
+		case file.unread:
+			ch.OldPath = file.origin
+		case file.before != nil:
 			ch.OldPath, ch.Old, ch.OldMode, ch.NewMode = file.origin, file.before.text.data, file.before.mode, file.before.mode
 		}
 		if ch.OldPath != ch.NewPath || !slices.Equal(ch.Old, ch.New) {
@@ -311,7 +292,11 @@ func (p *plan) changes() []edit.Change {
 		}
 	}
 	for _, file := range p.gone {
-		out = append(out, edit.Change{OldPath: file.origin, Old: file.before.text.data, OldMode: file.before.mode})
+		ch := edit.Change{OldPath: file.origin}
+		if file.before != nil {
+			ch.Old, ch.OldMode = file.before.text.data, file.before.mode
+		}
+		out = append(out, ch)
 	}
 	slices.SortFunc(out, func(a, b edit.Change) int {
 		return compare(a.NewPath+"\x00"+a.OldPath, b.NewPath+"\x00"+b.OldPath)

@@ -4,20 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/prism-ls/prism-ls/diagnostics"
 	"github.com/prism-ls/prism-ls/tools"
-	"github.com/prism-ls/prism-ls/tools/workspace"
 )
 
-// rollbackTime bounds taking a change back, which also happens when the caller
-// has gone.
-const rollbackTime = 30 * time.Second
-
-// reject takes a written plan back when it introduced errors, or when nobody can
+// reject takes what is written back when it introduced errors, or when nobody can
 // say that it did not.
-func (p *plan) reject(ctx context.Context, result *RenameResult, done *workspace.Committed) error {
+func (w *written) reject(ctx context.Context, result *ChangeResult) error {
 	var why string
 	details := &Rejection{Delta: result.Delta, DeltaOf: result.DeltaOf, Introduced: result.Introduced, Fixed: result.Fixed}
 	switch delta := result.Delta; {
@@ -31,12 +25,10 @@ func (p *plan) reject(ctx context.Context, result *RenameResult, done *workspace
 	default:
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
-	defer cancel()
-	if err := p.rollback(ctx, done); err != nil {
-		return tools.Errorf(tools.CodeLSPWorkspace, "the rename should have been taken back (%s) and could not be: %w; undo id %q", why, err, done.UndoID).WithDetails(details)
+	if err := w.rollback(ctx); err != nil {
+		return tools.Errorf(tools.CodeLSPWorkspace, "the change should have been taken back (%s) and could not be: %w; undo ids %q", why, err, w.undoIDs()).WithDetails(details)
 	}
-	return tools.Errorf(tools.CodeLSPWorkspace, "the rename was taken back: %s", why).WithDetails(details)
+	return tools.Errorf(tools.CodeLSPWorkspace, "the change was taken back: %s", why).WithDetails(details)
 }
 
 func firstError(list []diagnostics.Diagnostic) int {

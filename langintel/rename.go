@@ -2,16 +2,12 @@ package langintel
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/prism-ls/prism-ls/diagnostics"
 	"github.com/prism-ls/prism-ls/tools"
 )
-
-// RejectNewErrors is the one RenameQuery.RejectIf there is.
-const RejectNewErrors = "new_errors"
 
 // RenameQuery asks for a symbol to get another name, everywhere or nowhere.
 type RenameQuery struct {
@@ -29,9 +25,18 @@ type RenameQuery struct {
 	// written, created, moved or removed, before anything is; an error of it ends
 	// the rename. nil: all is allowed. It is not asked for a dry run.
 	Authorise func(ctx context.Context, patch string, paths []string) error
+	// Confirm is as in [ChangeOptions].
+	Confirm func(ctx context.Context, patch string, paths, reasons []string) error
 	// AllowGenerated and AllowIgnored let the server edit generated files, and
 	// files that git ignores.
 	AllowGenerated, AllowIgnored bool
+}
+
+func (q *RenameQuery) options() ChangeOptions {
+	return ChangeOptions{
+		DryRun: q.DryRun, RejectIf: q.RejectIf, Authorise: q.Authorise, Confirm: q.Confirm,
+		AllowGenerated: q.AllowGenerated, AllowIgnored: q.AllowIgnored,
+	}
 }
 
 // Rename renames a symbol. Errors: CodeLSPUnsupported, CodeLSPTimeout,
@@ -39,27 +44,19 @@ type RenameQuery struct {
 // the workspace's rules, or RejectIf applied (the details then are a
 // *Rejection); CodeLSPStale when files changed meanwhile. After any
 // error nothing is changed.
-func (c *Client) Rename(ctx context.Context, q RenameQuery) (*RenameResult, error) {
+func (c *Client) Rename(ctx context.Context, q RenameQuery) (*ChangeResult, error) {
 	if q.NewName == "" || len(q.NewName) > 1000 {
 		return nil, tools.Errorf(tools.CodeToolInput, "newName is %d bytes long, must be 1 to 1000", len(q.NewName))
 	}
-	if q.RejectIf != "" && q.RejectIf != RejectNewErrors {
-		return nil, tools.Errorf(tools.CodeToolInput, "rejectIf is %q, must be %q or absent", oneLine(q.RejectIf, 40), RejectNewErrors)
+	if err := q.options().check(); err != nil {
+		return nil, err
 	}
 	c.editing.Lock()
 	defer c.editing.Unlock()
-	const attempts = 2
-	for attempt := 0; ; attempt++ {
-		result, err := c.rename(ctx, q)
-		// The place is resolved anew: lines may have moved.
-		if attempt < attempts-1 && errors.Is(err, tools.CodeLSPStale) && ctx.Err() == nil {
-			continue
-		}
-		return result, err
-	}
+	return again(ctx, func() (*ChangeResult, error) { return c.rename(ctx, q) })
 }
 
-func (c *Client) rename(ctx context.Context, q RenameQuery) (*RenameResult, error) {
+func (c *Client) rename(ctx context.Context, q RenameQuery) (*ChangeResult, error) {
 	t, err := c.resolve(ctx, q.Place)
 	if err != nil {
 		return nil, hard(ctx, "the language server", err)
@@ -76,23 +73,9 @@ func (c *Client) rename(ctx context.Context, q RenameQuery) (*RenameResult, erro
 	if err != nil {
 		return nil, err
 	}
-	if len(p.stale) > 0 {
-		if err := c.Changed(ctx, p.stale...); err != nil {
-			return nil, err
-		}
-		return nil, tools.Errorf(tools.CodeLSPStale, "%s changed while %s worked on the rename; nothing was written", p.stale[0], t.spec.Name)
-	}
-	result := &RenameResult{
-		Answer: Answer{Status: Complete, Server: t.spec.Name, Barrier: BarrierRequest},
-		Files:  p.changed(), Edits: p.edits, Patch: p.patch(ctx), DryRun: q.DryRun,
-	}
-	if len(result.Files) == 0 {
-		return nil, tools.Errorf(tools.CodeNoChange, "%s has nothing to change for that name", t.spec.Name)
-	}
-	if !q.DryRun {
-		if err := p.apply(ctx, q, result, diagnostics.SymbolRename{Old: oldName, New: q.NewName}); err != nil {
-			return nil, err
-		}
+	result, err := p.apply(ctx, q.options(), diagnostics.SymbolRename{Old: oldName, New: q.NewName})
+	if err != nil {
+		return nil, err
 	}
 	if q.AlsoText {
 		if result.Leftovers, err = c.leftovers(ctx, oldName, p); err != nil {
@@ -158,38 +141,5 @@ func (t *target) planRename(ctx context.Context, q RenameQuery) (*plan, error) {
 	if err := t.call(ctx, "textDocument/rename", params, &e); err != nil {
 		return nil, hard(ctx, t.spec.Name, err)
 	}
-	return t.newPlan(ctx, &e, allowance{q.AllowGenerated, q.AllowIgnored})
-}
-
-// apply writes a plan, and takes it back when its errors say so. A failure after
-// the writing shows in DeltaOf: what is written is written.
-func (p *plan) apply(ctx context.Context, q RenameQuery, result *RenameResult, renamed diagnostics.SymbolRename) error {
-	if q.Authorise != nil {
-		if err := q.Authorise(ctx, result.Patch, result.Files); err != nil {
-			return err
-		}
-	}
-	before, err := p.survey(ctx)
-	if err != nil {
-		return hard(ctx, p.session.spec.Name, err)
-	}
-	done, err := p.commit(ctx)
-	if done == nil {
-		return err
-	}
-	result.UndoID, result.Degraded = done.UndoID, done.Degraded
-	var found *comparison
-	if err == nil {
-		found, err = before.compare(ctx, p, renamed)
-	}
-	if err == nil {
-		result.Delta, result.DeltaOf = found.delta, found.answer
-		result.Introduced, result.Fixed = found.introduced, found.fixed
-	} else {
-		result.DeltaOf = Answer{Status: Partial, Server: p.session.spec.Name, Reason: err.Error()}
-	}
-	if q.RejectIf != RejectNewErrors {
-		return nil
-	}
-	return p.reject(ctx, result, done)
+	return t.newPlan(ctx, &e, q.options().allowance())
 }

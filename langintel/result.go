@@ -36,10 +36,6 @@ const (
 	// BarrierPushQuiet: the server published after the change, without a
 	// version, and then was quiet.
 	BarrierPushQuiet Barrier = "push_quiet"
-	// BarrierCommand: a command of the server's answered for the text it was sent.
-	BarrierCommand Barrier = "sync_command"
-	// BarrierFlycheck: a run of the compiler that began after the last change ended.
-	BarrierFlycheck Barrier = "flycheck"
 )
 
 // Answer is what every result says about itself.
@@ -138,29 +134,34 @@ type Problem struct {
 	Message   string
 }
 
-// RenameResult answers [Client.Rename].
-type RenameResult struct {
+// ChangeResult answers everything that changes files.
+type ChangeResult struct {
 	Answer
 	Files    []string // written, created, moved and removed
 	Edits    int      // replaced pieces of text
 	Patch    string
 	UndoID   string
 	Degraded string // what the transaction could not promise
-	Delta    *diagnostics.Delta
-	DeltaOf  Answer // how far the delta can be relied on
+	// UndoIDs are set instead of UndoID when a server's command made several
+	// changes, the newest first: undone in this order they take all of it back.
+	UndoIDs []string
+	// Confirmations are what the server wants a person to confirm.
+	Confirmations []string
+	Delta         *diagnostics.Delta
+	DeltaOf       Answer // how far the delta can be relied on
 	// Introduced and Fixed are those of Delta with the columns that people count:
 	// introduced problems stand where they are now, fixed ones where they were.
 	Introduced, Fixed []Problem
-	Leftovers         []Location
+	Leftovers         []Location // of a rename
 	DryRun            bool
 }
 
-// Rejection is what a rename that was taken back had done to the problems: the
+// Rejection is what a change that was taken back had done to the problems: the
 // details of the error that says so.
 type Rejection struct {
 	Delta             *diagnostics.Delta
 	DeltaOf           Answer
-	Introduced, Fixed []Problem // as in [RenameResult]
+	Introduced, Fixed []Problem // as in [ChangeResult]
 }
 
 // kindName is LSP's name of a symbol kind in lower case (LSP 3.17 §symbolKind).

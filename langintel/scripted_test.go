@@ -28,10 +28,10 @@ func scripted(t *testing.T, script *lsptest.Script, opts *langintel.Options) (*b
 	if opts == nil {
 		opts = &langintel.Options{}
 	}
-	opts.Servers = []langintel.Spec{{
+	opts.Servers = append([]langintel.Spec{{
 		Name: "scripted", Program: program, Args: args, Section: "scripted", Settings: []byte(`{"a":1,"b":{"c":[true]}}`),
 		Languages: []langintel.Language{{ID: "x", Patterns: []string{"*.x"}}},
-	}}
+	}}, opts.Servers...)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.x"), []byte("one two\né日本😀 three\n"), 0o644); err != nil {
 		t.Fatal(err)

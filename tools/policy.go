@@ -40,6 +40,8 @@ type Action struct {
 	Contained bool `json:"contained,omitempty"`
 	// Options are the inputs that lift a safeguard ("force", "allowHardlink").
 	Options []string `json:"options,omitempty"`
+	// Confirm is what a language server wants a person to confirm, in its words.
+	Confirm string `json:"confirm,omitempty"`
 	// Root is the absolute path of the workspace that Paths are relative to. The
 	// registry sets it.
 	Root string `json:"root,omitempty"`

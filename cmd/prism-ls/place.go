@@ -21,6 +21,8 @@ type request struct {
 	Query    string `json:"query,omitempty"`
 	Kind     string `json:"kind,omitempty"`
 	NewName  string `json:"newName,omitempty"`
+	From     string `json:"from,omitempty"`
+	To       string `json:"to,omitempty"`
 	DryRun   bool   `json:"dryRun,omitempty"`
 	RejectIf string `json:"rejectIf,omitempty"`
 	AlsoText bool   `json:"alsoText,omitempty"`

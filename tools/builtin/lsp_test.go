@@ -267,7 +267,7 @@ func TestLSPRenameToolRejects(t *testing.T) {
 	}
 	columns(wire.Details.Delta.Introduced)
 	delete(in, "rejectIf")
-	var kept builtin.LSPRename
+	var kept builtin.LSPChange
 	text := h.ok("lsp_rename", in, &kept)
 	columns(kept.Delta.Introduced)
 	if !strings.Contains(text, "dotty/dotty.go:5:17: error: ") {

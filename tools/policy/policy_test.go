@@ -27,6 +27,8 @@ func TestProfiles(t *testing.T) {
 	force.Args = []string{"--force"}
 	commit := tools.Action{Kind: tools.KindOther, Operation: "git_commit", Mutation: tools.MutatesLocally}
 	check := tools.Action{Kind: tools.KindExecute, Operation: "coding_check", Mutation: tools.MutatesExternally, Command: "test"}
+	confirm := writeAction("a.go")
+	confirm.Confirm = "the server is not sure"
 	for _, c := range []struct {
 		name                                   string
 		action                                 tools.Action
@@ -35,6 +37,7 @@ func TestProfiles(t *testing.T) {
 		{"read", readAction("a.go"), tools.Allow, tools.Allow, tools.Allow, tools.Allow},
 		{"read a secret", readAction(".env"), tools.Ask, tools.Ask, tools.Allow, tools.Forbid},
 		{"write", writeAction("a.go"), tools.Forbid, tools.Allow, tools.Allow, tools.Allow},
+		{"write what a server wants confirmed", confirm, tools.Forbid, tools.Ask, tools.Allow, tools.Forbid},
 		{"write a control file", writeAction("a.go", ".github/workflows/ci.yml"), tools.Forbid, tools.Ask, tools.Ask, tools.Forbid},
 		{"write into .git", writeAction(".git/hooks/pre-commit"), tools.Forbid, tools.Ask, tools.Allow, tools.Forbid},
 		{"write a secret", writeAction(".env"), tools.Forbid, tools.Ask, tools.Allow, tools.Forbid},

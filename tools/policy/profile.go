@@ -196,6 +196,8 @@ func (p *Policy) guarded(action tools.Action, mutates bool) tools.Decision {
 		}
 	}
 	switch {
+	case action.Confirm != "":
+		return ask("the language server wants this confirmed: %s", action.Confirm)
 	case action.Kind == tools.KindDelete && action.Recursive:
 		return ask("it deletes a directory with %d entries", action.Entries)
 	case action.Kind == tools.KindDelete && action.Entries > maxQuietDeletes:

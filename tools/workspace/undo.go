@@ -211,6 +211,9 @@ func (tx *Tx) undoMove(o *op, n *node, from *dir) error {
 	if err != nil {
 		return err
 	}
+	if err := tx.parents(n, true); err != nil {
+		return err
+	}
 	tx.stage(&step{node: t, to: n, op: op{Kind: kindMove, ToDir: o.Dir, ToName: o.Name, Old: t.idOrAny()}})
 	n.exists, n.id = true, &ident{Any: true}
 	t.exists, t.id = false, nil
@@ -235,6 +238,10 @@ func (tx *Tx) restore(n *node, b *blob, from *dir) error {
 	now, err := digestLike(from, b.Name, b.Digest)
 	if err != nil || now != b.Digest {
 		return damagedUndo(n.real)
+	}
+	// Its directory may have been removed since, being empty.
+	if err := tx.parents(n, true); err != nil {
+		return err
 	}
 	s := &step{node: n, source: &source{dir: from, name: b.Name, attrs: b.Attrs, replica: replica{sync: true}}}
 	s.op = op{Kind: kindPut, Temp: raw(tempName()), Tomb: raw(tempName()), New: &ident{}}

@@ -228,6 +228,27 @@ func TestMoveThenWrite(t *testing.T) {
 	f.expectTree(before)
 }
 
+// What is put back finds its directory made anew, when that was removed since.
+func TestUndoIntoRemovedDirectories(t *testing.T) {
+	f := newFixture(t)
+	f.file("old/sub/a", "one")
+	f.file("old/b", "two")
+	before := f.tree()
+	done, err := f.transact(func(tx *Tx, p []Path) error {
+		must(t, tx.Mkdir(p[4]))
+		must(t, tx.Move(p[0], p[1], false))
+		must(t, tx.Delete(p[2], nil))
+		return tx.Write(p[1], []byte("one!"), nil)
+	}, "old/sub/a", "new/a", "old/b", "old", "new")
+	must(t, err)
+	must(t, os.Remove(filepath.Join(f.root, "old/sub")))
+	must(t, os.Remove(filepath.Join(f.root, "old")))
+	_, err = f.undo(done.UndoID)
+	must(t, err)
+	f.expectTree(before)
+	f.expectClean()
+}
+
 func TestDiscardAndFailureChangeNothing(t *testing.T) {
 	f := newFixture(t)
 	f.file("a", "one")

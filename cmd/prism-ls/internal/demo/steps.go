@@ -62,7 +62,7 @@ func (s *show) find() (candidate, error) {
 }
 
 func (s *show) rename(c candidate) (undoID string, err error) {
-	var done builtin.LSPRename
+	var done builtin.LSPChange
 	_, err = s.step("rename it to "+c.name+suffix, "lsp_rename", place{Path: c.file, Line: c.line, Symbol: c.name, NewName: c.name + suffix}, &done)
 	if err != nil {
 		return "", err

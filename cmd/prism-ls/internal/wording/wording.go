@@ -32,6 +32,9 @@ func Action(action tools.Action, reason string) string {
 	if len(action.Env) > 0 {
 		fmt.Fprintf(&text, "\nEnvironment: %s", Visible(strings.Join(action.Env, " ")))
 	}
+	if action.Confirm != "" {
+		fmt.Fprintf(&text, "\nThe language server wants confirmed: %s", Visible(action.Confirm))
+	}
 	if len(action.Options) > 0 {
 		fmt.Fprintf(&text, "\nWith: %s", Visible(strings.Join(action.Options, ", ")))
 	}
