@@ -74,6 +74,7 @@ func (c *Client) Close() error {
 	stopping.Wait()
 	c.stop()
 	c.running.Wait()
+	c.watch.close()
 	return nil
 }
 

@@ -2,6 +2,8 @@ package langintel
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -77,10 +79,26 @@ func (s *server) status() ServerStatus {
 	out.Version, out.Program, out.From = serverVersion(live.info.Version), live.run.path, live.run.from
 	out.PID, out.MemoryBytes = live.process.PID(), live.memory()
 	out.OpenFiles, out.Progress = len(live.docs.paths()), live.work.current()
+	reasons := []string{s.spec.degraded(live.project), s.client.watch.degraded()}
 	if out.MemoryBytes > out.MemoryBudget {
-		out.Degraded = "over its memory budget; starts again when nobody waits for it"
+		reasons = append(reasons, "over its memory budget; starts again when nobody waits for it")
 	}
+	if state, _ := live.signals.status(); state.health == "warning" || state.health == "error" {
+		reasons = append(reasons, oneLine(state.message, 300))
+	}
+	out.Degraded = joinReasons(append(reasons, out.Degraded))
 	return out
+}
+
+func (s *Spec) degraded(p Project) string {
+	if s.Degraded == nil {
+		return ""
+	}
+	return s.Degraded(p)
+}
+
+func joinReasons(reasons []string) string {
+	return strings.Join(slices.DeleteFunc(reasons, func(r string) bool { return r == "" }), "; ")
 }
 
 // memory sums the resident memory of the server's processes.

@@ -2,73 +2,119 @@ package langintel
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"maps"
-	"path"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 )
 
-// watcher finds out what changed on disk since the servers were told, by looking
-// at the times of all files before a question. A look costs milliseconds; it is
-// left out when the last one is so recent that looking would take more than a
-// twentieth of the time.
+// watcher finds out what changed on disk since the servers were told. Where the
+// system notifies it of changes it takes what is queued before each question, and
+// looks at everything only now and then, for file systems that do not notify.
+// Elsewhere, and where there are more directories than may be watched, it looks
+// at the times of all files before a question; that is left out when the last look
+// is so recent that looking would take more than a twentieth of the time.
 type watcher struct {
 	client *Client
 
-	mu    sync.Mutex
-	seen  map[string]fileID // nil: not looked yet
-	names []string          // sorted keys of seen
+	mu     sync.Mutex
+	seen   map[string]fileID // nil: not looked yet
+	names  []string          // sorted keys of seen; nil: to be made
+	notify *notifier         // nil: changes are found by looking
+	// blind says why there is no notifier.
+	blind string
 	// touched are the files that were made or changed since the client began.
 	touched map[string]bool
-	next    time.Time
+	next    time.Time // of the next look at everything
 }
 
 const (
-	maxWatched  = 200_000
-	sweepShare  = 20
-	defaultKind = 7 // create, change and delete (LSP 3.17 §watchKind)
+	maxWatched = 200_000
+	sweepShare = 20
+	// longestPause is how long a look may be left out, however long it takes.
+	longestPause = 2 * time.Second
+	defaultKind  = 7 // create, change and delete (LSP 3.17 §watchKind)
+	// notifiedLook is how long changes that no notification tells of may go unseen.
+	notifiedLook = 5 * time.Second
 )
 
 func newWatcher(c *Client) *watcher { return &watcher{client: c, touched: map[string]bool{}} }
+
+// close gives the notifications back.
+func (w *watcher) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.notify != nil {
+		_ = w.notify.close() // nothing was written that could be lost
+		w.notify = nil
+	}
+}
+
+// degraded says why changes are found later than they could be, or "".
+func (w *watcher) degraded() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.blind
+}
 
 // skipped directories hold no sources that a server watches, and may be huge.
 func skipped(name string) bool {
 	return name == ".git" || name == "node_modules" || name == ".hg" || name == ".svn"
 }
 
-// look walks the workspace.
-func (w *watcher) look(ctx context.Context) map[string]fileID {
-	out := make(map[string]fileID, len(w.seen)+64)
+// look walks a directory of the workspace, which is watched from then on, and
+// calls found for each regular file; w.mu is held.
+func (w *watcher) look(ctx context.Context, top string, found func(rel string, id fileID)) {
 	root := w.client.work.Root()
+	count := 0
 	// What cannot be read is not there for the servers either.
-	_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || ctx.Err() != nil || len(out) >= maxWatched {
+	_ = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || ctx.Err() != nil || count >= maxWatched {
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		}
 		if d.IsDir() {
-			if skipped(d.Name()) {
+			if skipped(d.Name()) && name != root {
 				return fs.SkipDir
 			}
+			w.watchDir(name) // before its entries are read, so that none is missed
 			return nil
 		}
 		info, err := d.Info()
 		if err != nil || !d.Type().IsRegular() {
 			return nil
 		}
-		out[filepath.ToSlash(name[min(len(name), len(root)+1):])] = identify(info)
+		count++
+		found(filepath.ToSlash(name[min(len(name), len(root)+1):]), identify(info))
 		return nil
 	})
+}
+
+// watchDir has the kernel tell of changes in a directory; w.mu is held.
+func (w *watcher) watchDir(dir string) {
+	if w.notify == nil {
+		return
+	}
+	if err := w.notify.add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.blind = "changes are found by looking at every file: " + err.Error()
+		_ = w.notify.close()
+		w.notify = nil
+	}
+}
+
+// lookAll is what a look at the whole workspace finds; w.mu is held.
+func (w *watcher) lookAll(ctx context.Context) map[string]fileID {
+	out := make(map[string]fileID, len(w.seen)+64)
+	w.look(ctx, w.client.work.Root(), func(rel string, id fileID) { out[rel] = id })
 	return out
 }
 
@@ -76,14 +122,29 @@ func (w *watcher) look(ctx context.Context) map[string]fileID {
 func (w *watcher) baseline(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.seen == nil {
-		w.take(w.look(ctx))
+	if w.seen != nil {
+		return
+	}
+	var err error
+	if w.notify, err = newNotifier(); err != nil {
+		w.blind = "changes are found by looking at every file: " + err.Error()
+	}
+	began := time.Now()
+	w.take(w.lookAll(ctx), began)
+	if ctx.Err() != nil {
+		w.seen = nil // not all of it was seen
 	}
 }
 
-func (w *watcher) take(now map[string]fileID) {
-	w.seen = now
-	w.names = slices.Sorted(maps.Keys(now))
+// take keeps the result of a look that began at a moment; w.mu is held.
+func (w *watcher) take(now map[string]fileID, began time.Time) {
+	w.seen, w.names = now, nil
+	took := time.Since(began)
+	pause := min(sweepShare*took, max(longestPause, 4*took))
+	if w.notify != nil {
+		pause = max(notifiedLook, sweepShare*took)
+	}
+	w.next = time.Now().Add(pause)
 }
 
 // match returns the files whose base name a pattern matches.
@@ -97,6 +158,9 @@ func (w *watcher) all(ctx context.Context) []string {
 	w.baseline(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.names == nil {
+		w.names = slices.Sorted(maps.Keys(w.seen))
+	}
 	return w.names
 }
 
@@ -109,44 +173,132 @@ type change struct {
 // sweep finds what others changed and tells the servers.
 func (w *watcher) sweep(ctx context.Context) error {
 	w.mu.Lock()
-	if w.seen == nil || time.Now().Before(w.next) {
+	if w.seen == nil {
 		w.mu.Unlock()
 		return nil
 	}
+	changes, err := w.find(ctx)
+	if len(changes) > 0 {
+		w.names = nil
+	}
+	w.touch(changes)
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return w.client.announce(ctx, changes)
+}
+
+// find returns what changed and takes it for known; w.mu is held.
+func (w *watcher) find(ctx context.Context) ([]change, error) {
+	if w.notify != nil {
+		list, complete := w.notify.drain()
+		if complete && time.Now().Before(w.next) {
+			return w.noticed(ctx, list), nil
+		}
+	} else if time.Now().Before(w.next) {
+		return nil, nil
+	}
 	began := time.Now()
-	now := w.look(ctx)
+	now := w.lookAll(ctx)
 	if ctx.Err() != nil {
-		w.mu.Unlock()
-		return ctx.Err()
+		w.next = time.Time{} // what was drained is found by the next look
+		return nil, ctx.Err()
 	}
 	var changes []change
 	for name, id := range now {
-		old, known := w.seen[name]
-		switch {
-		case !known:
-			changes = append(changes, change{name, protocol.FileChangeTypeCreated})
-		case old.size != id.size || old.mtime != id.mtime || old.ctime != id.ctime || !old.settled:
-			changes = append(changes, change{name, protocol.FileChangeTypeChanged})
-		}
+		changes = w.judge(changes, name, id)
 	}
 	for name := range w.seen {
 		if _, there := now[name]; !there {
 			changes = append(changes, change{name, protocol.FileChangeTypeDeleted})
 		}
 	}
-	w.touch(changes)
-	w.take(now)
-	w.next = time.Now().Add(sweepShare * time.Since(began))
-	w.mu.Unlock()
-	return w.client.announce(ctx, changes)
+	w.take(now, began)
+	return changes, nil
+}
+
+// judge adds a file that is not as it was; w.mu is held. One whose times are too
+// young to be trusted counts as changed, unless a notification would have told.
+func (w *watcher) judge(changes []change, name string, id fileID) []change {
+	old, known := w.seen[name]
+	switch {
+	case !known:
+		return append(changes, change{name, protocol.FileChangeTypeCreated})
+	case old.size != id.size || old.mtime != id.mtime || old.ctime != id.ctime || !old.settled && w.notify == nil:
+		return append(changes, change{name, protocol.FileChangeTypeChanged})
+	}
+	return changes
+}
+
+// noticed looks at what notifications named; w.mu is held.
+func (w *watcher) noticed(ctx context.Context, list []notice) []change {
+	var changes []change
+	root := w.client.work.Root()
+	done := map[string]bool{}
+	for _, n := range list {
+		if done[n.name] || !within(root, n.name) || skipped(filepath.Base(n.name)) {
+			continue
+		}
+		done[n.name] = true
+		rel := filepath.ToSlash(n.name[min(len(n.name), len(root)+1):])
+		info, err := os.Lstat(n.name)
+		switch {
+		case err == nil && info.IsDir():
+			w.look(ctx, n.name, func(inner string, id fileID) {
+				changes = w.judge(changes, inner, id)
+				w.seen[inner] = id
+			})
+		case err == nil && info.Mode().IsRegular():
+			kind := protocol.FileChangeTypeChanged
+			if _, known := w.seen[rel]; !known {
+				kind = protocol.FileChangeTypeCreated
+			}
+			changes = append(changes, change{rel, kind})
+			w.seen[rel] = identify(info)
+		default:
+			changes = w.forget(changes, rel, n.dir)
+		}
+	}
+	return changes
+}
+
+// forget adds the deletion of a file, or of everything below what was a directory;
+// w.mu is held.
+func (w *watcher) forget(changes []change, name string, dir bool) []change {
+	if _, known := w.seen[name]; known {
+		delete(w.seen, name)
+		return append(changes, change{name, protocol.FileChangeTypeDeleted})
+	}
+	if !dir {
+		return changes // it came and went
+	}
+	for inner := range w.seen {
+		if strings.HasPrefix(inner, name+"/") {
+			changes = append(changes, change{inner, protocol.FileChangeTypeDeleted})
+			delete(w.seen, inner)
+		}
+	}
+	return changes
 }
 
 // note records the state of files that were changed through us, and returns the
-// changes to announce.
-func (w *watcher) note(paths []string) []change {
+// changes to announce: those of others too that notifications tell of.
+func (w *watcher) note(ctx context.Context, paths []string) []change {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var changes []change
+	if w.notify != nil {
+		list, complete := w.notify.drain()
+		list = slices.DeleteFunc(list, func(n notice) bool {
+			rel, ok := w.client.relative(n.name)
+			return ok && slices.Contains(paths, rel)
+		})
+		changes = w.noticed(ctx, list)
+		if !complete {
+			w.next = time.Time{}
+		}
+	}
 	for _, name := range paths {
 		_, known := w.seen[name]
 		p, err := w.client.work.Resolve(name)
@@ -156,12 +308,7 @@ func (w *watcher) note(paths []string) []change {
 		}
 		switch {
 		case err != nil:
-			for inner := range w.seen {
-				if inner == name || strings.HasPrefix(inner, name+"/") {
-					changes = append(changes, change{inner, protocol.FileChangeTypeDeleted})
-					delete(w.seen, inner)
-				}
-			}
+			changes = w.forget(changes, name, true)
 		case info.IsDir():
 			w.next = time.Time{} // look into it at the next question
 		default:
@@ -176,9 +323,7 @@ func (w *watcher) note(paths []string) []change {
 		}
 	}
 	w.touch(changes)
-	if w.seen != nil {
-		w.take(w.seen)
-	}
+	w.names = nil
 	return changes
 }
 
@@ -212,7 +357,7 @@ func (c *Client) Changed(ctx context.Context, paths ...string) error {
 		}
 		real = append(real, name)
 	}
-	return c.announce(ctx, c.watch.note(real))
+	return c.announce(ctx, c.watch.note(ctx, real))
 }
 
 // announce sends changes to every live server: to open documents as such, and
@@ -258,66 +403,4 @@ func (c *Client) sessions() []*session {
 		s.mu.Unlock()
 	}
 	return out
-}
-
-// watched is one registered pattern.
-type watched struct {
-	base    string // absolute; "": the pattern is matched against absolute and root-relative names
-	pattern string
-	kind    int
-}
-
-func parseWatched(r watchRegistration) []watched {
-	var out []watched
-	for _, w := range r.Watchers {
-		one := watched{kind: defaultKind}
-		if w.Kind != nil {
-			one.kind = *w.Kind
-		}
-		var relative struct {
-			Base    any    `json:"baseUri"` // a URI or a WorkspaceFolder
-			Pattern string `json:"pattern"`
-		}
-		if decodeJSON(w.Pattern, &one.pattern) != nil {
-			if decodeJSON(w.Pattern, &relative) != nil {
-				continue
-			}
-			one.pattern = relative.Pattern
-			switch base := relative.Base.(type) {
-			case string:
-				one.base = pathOf(protocol.DocumentURI(base))
-			case map[string]any:
-				folder, _ := base["uri"].(string)
-				one.base = pathOf(protocol.DocumentURI(folder))
-			}
-		}
-		if doublestar.ValidatePattern(one.pattern) {
-			out = append(out, one)
-		}
-	}
-	return out
-}
-
-// matches reports whether the pattern takes in a file (LSP 3.17
-// §didChangeWatchedFilesRegistrationOptions: braces, ** and relative patterns).
-func (w *watched) matches(root, rel string, kind protocol.FileChangeType) bool {
-	if w.kind&(1<<(int(kind)-1)) == 0 {
-		return false
-	}
-	absolute := path.Join(filepath.ToSlash(root), rel)
-	if w.base != "" {
-		inner, ok := strings.CutPrefix(absolute, strings.TrimSuffix(filepath.ToSlash(w.base), "/")+"/")
-		return ok && doublestar.MatchUnvalidated(w.pattern, inner)
-	}
-	return doublestar.MatchUnvalidated(w.pattern, rel) || doublestar.MatchUnvalidated(w.pattern, absolute)
-}
-
-// pathOf returns the path of a file URI, or "". Servers spell URIs in different
-// ways (drive letters, percent-encoding); the parsed path is the same.
-func pathOf(u protocol.DocumentURI) string {
-	parsed, err := uri.Parse(string(u))
-	if err != nil || !parsed.IsFile() {
-		return ""
-	}
-	return filepath.Clean(parsed.FsPath())
 }
