@@ -21,6 +21,7 @@ type Client struct {
 	roots []string // the root's absolute names
 	files *fileCache
 	watch *watcher
+	tried probes
 
 	mu       sync.Mutex
 	servers  map[serverKey]*server

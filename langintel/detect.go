@@ -3,12 +3,22 @@ package langintel
 import (
 	"context"
 	"os"
+	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/child"
+)
+
+// Where a server was found, as status and lists report it.
+const (
+	fromConfigured = "configured" // the host names the program
+	fromLocal      = "local"      // the trusted project brings it
+	fromPath       = "path"
+	fromInstalled  = "installed" // in the server directory
 )
 
 // launch is what is run for a server.
@@ -16,85 +26,160 @@ type launch struct {
 	path string
 	args []string
 	env  []string
-	from string // where it was found, for status: configured, path, installed
+	from string
 }
 
-// detect finds a server's program: in PATH, provided that it does not lie inside
-// the root, else in the server directory, where it is installed if need be.
+// detect finds a server's program for a project root, as hosts.md says: first
+// what a trusted project itself uses, then PATH outside of the workspace, then
+// the server directory, where it is installed if that may be done unasked.
 func (c *Client) detect(ctx context.Context, spec *Spec, root string) (launch, error) {
 	out := launch{args: spec.Args, env: c.serverEnvironment(spec)}
-	if filepath.IsAbs(spec.Program) && !c.inside(spec.Program) {
-		out.path, out.from = spec.Program, "configured"
-		return out, nil
+	if err := c.permitted(spec); err != nil {
+		return out, err
 	}
-	if path, ok := c.lookPath(spec.Program); ok {
-		out.path, out.from = path, "path"
-		return out, nil
+	if c.namesTool(spec, root) {
+		if program, err := c.goTool(ctx, spec, root); err == nil {
+			out.path, out.from = program, fromLocal
+			return out, nil
+		} else if ctx.Err() != nil {
+			return out, tools.AsError(ctx.Err())
+		} else {
+			c.opts.Logger.Warn("the project's own server cannot be used", "server", spec.Name, "error", err)
+		}
 	}
-	if spec.Install == nil || c.opts.ServerDir == "" {
-		return out, tools.Errorf(tools.CodeLSPServer, "%s is not in PATH (what lies inside the workspace is not used); install it, or give prism-ls a server directory", spec.Program)
+	out.path, out.from = c.locate(ctx, spec, root)
+	if out.path == "" {
+		if !c.installsUnasked(spec) {
+			return out, c.missing(spec)
+		}
+		program, err := c.installed(ctx, spec)
+		if err != nil {
+			return out, err
+		}
+		out.path, out.from = program, fromInstalled
 	}
-	path, err := c.installed(ctx, spec)
-	out.path, out.from = path, "installed"
-	return out, err
+	if needs := interpreter(out.path); needs != "" {
+		if _, ok := c.lookPath(needs); !ok {
+			return out, tools.Errorf(tools.CodeLSPServer, "%s (%s) needs %s, which is not in PATH; install it", spec.Name, out.path, needs)
+		}
+	}
+	return out, nil
+}
+
+// permitted refuses a server that cannot be kept from running the workspace's
+// code where that is not trusted.
+func (c *Client) permitted(spec *Spec) error {
+	if spec.RunsCode == "" || c.opts.Trusted {
+		return nil
+	}
+	return tools.Errorf(tools.CodeLSPServer, "%s does not start in a workspace that is not trusted: %s; `prism-ls trust` allows it", spec.Name, spec.RunsCode)
+}
+
+// missing says what to do about a server that is nowhere.
+func (c *Client) missing(spec *Spec) error {
+	if filepath.IsAbs(spec.Program) {
+		return tools.Errorf(tools.CodeLSPServer, "%s is no program that may be run: it is missing, or lies inside a workspace that is not trusted", spec.Program)
+	}
+	return tools.Errorf(tools.CodeLSPServer, "%s is not installed: no %s in PATH (what lies inside the workspace is not used); %s", spec.Name, spec.Program, spec.remedy())
+}
+
+// remedy is how a person gets the server.
+func (s *Spec) remedy() string {
+	switch {
+	case s.Install == nil:
+		return "install it outside of the workspace"
+	case s.Install.byUs():
+		return "`prism-ls servers install " + s.Name + "` installs it"
+	}
+	return s.Install.Hint
+}
+
+// byUs reports whether prism-ls can install it, if it is asked to.
+func (i *Install) byUs() bool { return i.GoPackage != "" || len(i.NPM) > 0 || len(i.System) > 0 }
+
+// locate returns where a server's program is now, and how it was found; "" when
+// it is nowhere. It installs nothing.
+func (c *Client) locate(ctx context.Context, spec *Spec, root string) (program, from string) {
+	if filepath.IsAbs(spec.Program) {
+		if runnable(spec.Program) && (c.opts.Trusted || !c.inside(spec.Program)) {
+			return spec.Program, fromConfigured
+		}
+		return "", ""
+	}
+	if c.opts.Trusted {
+		if program := c.local(spec, root); program != "" {
+			return program, fromLocal
+		}
+	}
+	for _, name := range append([]string{spec.Program}, spec.Aliases...) {
+		for _, program := range c.inPath(name) {
+			if c.works(ctx, spec, root, program) {
+				return program, fromPath
+			}
+		}
+	}
+	if program := c.installedProgram(spec); program != "" && runnable(program) {
+		return program, fromInstalled
+	}
+	return "", ""
+}
+
+// local returns the program that a trusted project brings, looked for from its
+// root up to the workspace's.
+func (c *Client) local(spec *Spec, root string) string {
+	for dir := root; ; dir = path.Dir(dir) {
+		for _, rel := range spec.Local {
+			for _, name := range executables(filepath.FromSlash(rel)) {
+				program := filepath.Join(c.work.Root(), filepath.FromSlash(dir), name)
+				if runnable(program) {
+					return program
+				}
+			}
+		}
+		if dir == "." || dir == "/" {
+			return ""
+		}
+	}
+}
+
+// probeTime bounds trying a program out.
+const probeTime = 10 * time.Second
+
+// works reports whether a program in PATH is the server: under some names there
+// are stand-ins that find, or do not find, the real one. What was found out
+// holds for the client's life.
+func (c *Client) works(ctx context.Context, spec *Spec, root, program string) bool {
+	if len(spec.Probe) == 0 {
+		return true
+	}
+	return c.tried.once(program+"\x00"+root, func() bool {
+		ctx, cancel := context.WithTimeout(ctx, probeTime)
+		defer cancel()
+		result, err := c.owner.Run(ctx, child.Command{
+			Path: program, Args: spec.Probe, Env: c.serverEnvironment(spec),
+			Dir: filepath.Join(c.work.Root(), filepath.FromSlash(root)),
+		}, child.RunOptions{})
+		return err == nil && result.Exit.Code == 0
+	})
 }
 
 // available reports whether a server could be started at a project root without
 // anything being installed that nobody asked for.
 func (c *Client) available(spec *Spec, root string) bool {
-	if filepath.IsAbs(spec.Program) {
-		return !c.inside(spec.Program)
+	if c.permitted(spec) != nil {
+		return false
 	}
-	if _, ok := c.lookPath(spec.Program); ok {
+	if c.installsUnasked(spec) || c.namesTool(spec, root) {
 		return true
 	}
-	return spec.Install != nil && c.opts.ServerDir != "" && spec.Install.GoPackage != ""
+	program, _ := c.locate(c.ctx, spec, root)
+	return program != ""
 }
 
-// lookPath finds an executable in the PATH of the options' environment. Entries
-// that are relative or lie inside the root are passed over: a repository must
-// not choose what runs.
-func (c *Client) lookPath(name string) (string, bool) {
-	names := []string{name}
-	if runtime.GOOS == "windows" {
-		names = []string{name + ".exe", name + ".cmd", name + ".bat"}
-	}
-	for _, dir := range filepath.SplitList(lookupEnv(c.opts.Env, "PATH")) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		for _, name := range names {
-			path := filepath.Join(dir, name)
-			info, err := os.Stat(path)
-			if err != nil || !info.Mode().IsRegular() || (runtime.GOOS != "windows" && info.Mode()&0o111 == 0) {
-				continue
-			}
-			if !c.inside(path) {
-				return path, true
-			}
-		}
-	}
-	return "", false
-}
-
-// inside reports whether a file is in the workspace by any of its names.
-func (c *Client) inside(path string) bool {
-	names := []string{path}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		names = append(names, real)
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		names = append(names, dir)
-	}
-	return slices.ContainsFunc(names, func(name string) bool {
-		return slices.ContainsFunc(c.roots, func(root string) bool { return within(root, name) })
-	})
-}
-
-// within reports whether an absolute path is root or below it.
-func within(root, path string) bool {
-	rest, ok := strings.CutPrefix(path, root)
-	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(root, string(filepath.Separator)))
+// runnable reports whether a file can be executed.
+func runnable(program string) bool {
+	info, err := os.Stat(program)
+	return err == nil && info.Mode().IsRegular() && (!unixModes() || info.Mode()&0o111 != 0)
 }
 
 // serverEnvironment is the options' environment, with the spec's additions, and

@@ -23,7 +23,7 @@ func gopls() Spec {
 		},
 		Roots:   []string{"go.work", "go.mod"}, // it finds nested modules by itself
 		Program: "gopls",
-		Install: &Install{GoPackage: "golang.org/x/tools/gopls", Version: "0.23.0"},
+		Install: &Install{GoPackage: "golang.org/x/tools/gopls", Version: "0.23.0", Unasked: true},
 		Environment: func(trusted bool) map[string]string {
 			if trusted {
 				return nil

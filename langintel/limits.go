@@ -12,7 +12,15 @@ func Limits() []tools.Limit {
 	return []tools.Limit{
 		limitMessage(), limitPending(), limitTimeout(), limitStartTimeout(), limitServers(),
 		limitRestarts(), limitOpen(), limitResults(), limitDiagnostics(), limitEditFiles(),
+		limitMemory(), limitIdle(),
 	}
+}
+
+// HouseLimits returns the bounds of what a host's configuration may say about
+// keeping servers: how many, their memory in bytes, their idle time in
+// milliseconds.
+func HouseLimits() (servers, memory, idle tools.Limit) {
+	return limitServers(), limitMemory(), limitIdle()
 }
 
 // limitMessage bounds one message, in either direction.
@@ -53,6 +61,16 @@ func limitDiagnostics() tools.Limit {
 // limitEditFiles bounds the files that one edit from a server may touch.
 func limitEditFiles() tools.Limit {
 	return tools.Limit{Name: "MaxEditFiles", Default: 1000, Hard: 10_000}
+}
+
+// limitMemory bounds, in bytes, what a server may hold before it is started anew.
+func limitMemory() tools.Limit {
+	return tools.Limit{Name: "MemoryBudget", Default: 4 << 30, Hard: 64 << 30}
+}
+
+// limitIdle bounds, in milliseconds, how long an unused server is kept.
+func limitIdle() tools.Limit {
+	return tools.Limit{Name: "IdleTimeout", Default: 30 * 60_000, Hard: 24 * 60 * 60_000}
 }
 
 // duration reads a host's option as a time; zero is the limit's default.

@@ -16,6 +16,9 @@ type Options struct {
 	// ServerDir is where pinned servers are installed and looked for; empty:
 	// nothing is ever installed. It must lie outside the workspace.
 	ServerDir string
+	// InstallUnasked says which servers are installed there when a question needs
+	// them; what [Client.Install] is asked for always is.
+	InstallUnasked Unasked
 	// Env is the environment of servers as "NAME=value", and its PATH is where
 	// they are looked for. nil is an empty one: nothing is found.
 	Env []string
@@ -33,9 +36,9 @@ type Options struct {
 
 	Timeout      time.Duration // one request; default 30 s, at most 120 s
 	StartTimeout time.Duration // a server's start; default 120 s, at most 600 s
-	IdleTimeout  time.Duration // unused servers are stopped; default 30 min
+	IdleTimeout  time.Duration // unused servers are stopped; default 30 min, at most 24 h
 	// MemoryBudget is what a server may hold, in bytes, before it is started
-	// anew when nobody waits for it; default 4 GiB.
+	// anew when nobody waits for it; default 4 GiB, at most 64 GiB.
 	MemoryBudget int64
 
 	MaxMessageBytes int64 // default 4 MiB, at most 32 MiB
@@ -56,11 +59,6 @@ type Progress struct {
 	Done    bool
 }
 
-const (
-	defaultIdle   = 30 * time.Minute
-	defaultMemory = 4 << 30
-)
-
 func (o *Options) resolve() (Options, error) {
 	var out Options
 	if o != nil {
@@ -72,12 +70,6 @@ func (o *Options) resolve() (Options, error) {
 	if out.Logger == nil {
 		out.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	if out.IdleTimeout <= 0 {
-		out.IdleTimeout = defaultIdle
-	}
-	if out.MemoryBudget <= 0 {
-		out.MemoryBudget = defaultMemory
-	}
 	var err error
 	take := func(value int64, e error) int64 {
 		if err == nil {
@@ -88,6 +80,8 @@ func (o *Options) resolve() (Options, error) {
 	takeTime := func(value time.Duration, e error) time.Duration { return time.Duration(take(int64(value), e)) }
 	out.Timeout = takeTime(duration(limitTimeout(), out.Timeout))
 	out.StartTimeout = takeTime(duration(limitStartTimeout(), out.StartTimeout))
+	out.IdleTimeout = takeTime(duration(limitIdle(), out.IdleTimeout))
+	out.MemoryBudget = take(limitMemory().Option(out.MemoryBudget))
 	out.MaxMessageBytes = take(limitMessage().Option(out.MaxMessageBytes))
 	out.MaxPending = take(limitPending().Option(out.MaxPending))
 	out.MaxServers = take(limitServers().Option(out.MaxServers))

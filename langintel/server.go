@@ -3,6 +3,7 @@ package langintel
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -160,24 +161,26 @@ func (s *server) backoff() time.Duration {
 // start runs one start to its end; it is not bound to the caller that asked
 // first, since others wait too.
 func (s *server) start(current *starting, delay time.Duration) {
-	ctx, cancel := context.WithTimeout(s.client.ctx, s.client.opts.StartTimeout+delay)
-	defer cancel()
 	if delay > 0 {
 		select {
 		case <-time.After(delay):
-		case <-ctx.Done():
+		case <-s.client.ctx.Done():
 		}
 	}
-	live, err := s.launch(ctx)
+	live, err := s.launch()
+	var never *notStarted
 	s.mu.Lock()
 	s.starting = nil
 	switch {
 	case err == nil && s.closed:
 		err = tools.Errorf(tools.CodeLSPServer, "the language client is closed")
+		s.failed(err)
 	case err == nil:
 		s.live, s.state, s.lastUsed = live, stateReady, time.Now()
-	}
-	if err != nil {
+	case errors.As(err, &never):
+		err = never.reason
+		s.lastError, s.state = err.Error(), stateStopped
+	default:
 		s.failed(err)
 	}
 	s.mu.Unlock()
@@ -220,14 +223,23 @@ func (s *server) watch(live *session) {
 	s.failed(live.reason())
 }
 
-// launch detects the program and brings a session up.
-func (s *server) launch(ctx context.Context) (*session, error) {
-	run, err := s.client.detect(ctx, s.spec, s.root)
+// notStarted is why no process was started. It is not an end to count: as soon
+// as what is missing is there, the next question starts it.
+type notStarted struct{ reason error }
+
+func (e *notStarted) Error() string { return e.reason.Error() }
+
+// launch detects the program and brings a session up. Looking for the program
+// has bounds of its own, since it may mean to install it.
+func (s *server) launch() (*session, error) {
+	run, err := s.client.detect(s.client.ctx, s.spec, s.root)
 	if err != nil {
-		return nil, err
+		return nil, &notStarted{err}
 	}
+	ctx, cancel := context.WithTimeout(s.client.ctx, s.client.opts.StartTimeout)
+	defer cancel()
 	if err := s.client.makeRoom(ctx, s); err != nil {
-		return nil, err
+		return nil, &notStarted{err}
 	}
 	s.client.progress(Progress{Server: s.spec.Name, Title: "start", Message: fmt.Sprintf("starting %s", s.spec.Name), Percent: -1})
 	live, err := openSession(ctx, s, run)

@@ -3,6 +3,7 @@ package langintel
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,6 +44,16 @@ type Spec struct {
 	Args    []string
 	Local   []string
 	Install *Install
+	// Aliases are other names of Program in PATH, looked for after it.
+	Aliases []string
+	// Probe are arguments with which a program in PATH ends well if it is the
+	// server: under some names there are stand-ins that look for the real one. nil:
+	// it is taken as it is.
+	Probe []string
+	// RunsCode says how the server runs the workspace's code in a way that no
+	// setting prevents; it then does not start where the workspace is not trusted.
+	// Empty: Environment, InitOptions and Configure prevent it there.
+	RunsCode string
 	// Environment is added to what the server inherits; trusted says whether the
 	// workspace may have its code run.
 	Environment func(trusted bool) map[string]string
@@ -95,12 +106,14 @@ type Language struct {
 }
 
 // Install says how a server is installed: into the host's server directory, at a
-// pinned version, or by the system. Exactly one of the ways is given.
+// pinned version, or by the system. Exactly one of the ways is given; Unasked goes
+// with a GoPackage.
 type Install struct {
 	Version   string
 	GoPackage string   // go install GoPackage@vVersion
 	NPM       []string // npm packages, each as name@version
 	System    []string // Debian packages
+	Unasked   bool     // installed when it is needed first, without being asked for
 	Hint      string   // what a person does where none of these fits
 }
 
@@ -108,11 +121,24 @@ type Install struct {
 func (s *Spec) language(file string) string {
 	base := path.Base(file)
 	for _, l := range s.Languages {
-		if slices.ContainsFunc(l.Patterns, func(p string) bool { return doublestar.MatchUnvalidated(p, base) }) {
+		if slices.ContainsFunc(l.Patterns, func(p string) bool { return matchName(p, base) }) {
 			return l.ID
 		}
 	}
 	return ""
+}
+
+// matchName matches a base name. A catalogue is asked about every file of a
+// workspace, and nearly all patterns are names or endings.
+func matchName(pattern, base string) bool {
+	ending, isEnding := strings.CutPrefix(pattern, "*")
+	switch {
+	case strings.ContainsAny(ending, `*?[{\\`):
+		return doublestar.MatchUnvalidated(pattern, base)
+	case isEnding:
+		return strings.HasSuffix(base, ending)
+	}
+	return base == pattern
 }
 
 // query returns the workspace/symbol query for a name path.

@@ -17,7 +17,7 @@ type ServerStatus struct {
 	Version      string // as the server says
 	RootPath     string // relative to the workspace
 	Program      string
-	From         string // configured, path or installed
+	From         string // configured, local, path or installed
 	PID          int
 	MemoryBytes  int64 // of the process and all that it started; 0: not known
 	MemoryBudget int64

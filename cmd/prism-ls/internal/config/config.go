@@ -27,6 +27,7 @@ type Settings struct {
 	Shell           Shell             `toml:"shell"`
 	Git             Git               `toml:"git"`
 	Undo            Undo              `toml:"undo"`
+	Language        Language          `toml:"language"`
 	Log             Log               `toml:"log"`
 }
 
@@ -63,6 +64,7 @@ func Defaults() Settings {
 		Profile:   string(policy.Guarded),
 		Approvals: Approvals{Scope: string(tools.ApproveOnce), TimeoutSeconds: tools.ApprovalTime.Default / 1000},
 		Undo:      Undo{Transactions: 100, Bytes: 256 << 20},
+		Language:  defaultLanguage(),
 		Log:       Log{Level: "warn"},
 	}
 }

@@ -19,6 +19,9 @@ type key struct {
 // settable tells a key from a table of keys.
 func (k key) settable() bool { return k.who != "" }
 
+// anyName stands for the name of an entry of a map of tables.
+const anyName = "NAME"
+
 // keys returns every key by its dotted name, derived from Settings.
 func keys() map[string]key {
 	found := map[string]key{}
@@ -36,25 +39,54 @@ func collectKeys(t reflect.Type, prefix string, into map[string]key) {
 			collectKeys(field.Type, name+".", into)
 		case field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct:
 			collectKeys(field.Type.Elem(), name+".", into)
+		case field.Type.Kind() == reflect.Map && field.Type.Elem().Kind() == reflect.Struct:
+			into[name+"."+anyName] = key{name: name + "." + anyName, kind: field.Type.Elem()}
+			collectKeys(field.Type.Elem(), name+"."+anyName+".", into)
 		}
 	}
 }
 
-// lookup returns the key of exactly that spelling; one below a map is the map's.
+// lookup returns the key of exactly that spelling. One below a map is the map's:
+// of a map of tables the entry's, of one of anything at whatever depth.
 func lookup(name toml.Key) (key, bool) {
 	known := keys()
 	if found, ok := known[strings.Join(name, ".")]; ok {
 		return found, true
 	}
-	found, ok := known[strings.Join(name[:len(name)-1], ".")]
-	return found, ok && found.kind.Kind() == reflect.Map
+	for i := len(name) - 1; i > 0; i-- {
+		found, ok := known[strings.Join(name[:i], ".")]
+		if !ok || found.kind.Kind() != reflect.Map {
+			continue
+		}
+		switch found.kind.Elem().Kind() {
+		case reflect.Struct:
+			if name[i] != anyName {
+				general := slices.Clone(name)
+				general[i] = anyName
+				return lookup(general)
+			}
+		case reflect.Interface:
+			return found, true
+		default:
+			return found, i == len(name)-1
+		}
+	}
+	return key{}, false
 }
 
 // nearestKey suggests a known key of the same table, else of any.
 func nearestKey(unknown toml.Key) string {
 	table := strings.Join(unknown[:len(unknown)-1], ".")
 	var near, all []string
-	for name := range keys() {
+	known := keys()
+	if len(unknown) > 3 { // within an entry of a map of tables
+		general := slices.Clone(unknown)
+		general[len(general)-2] = anyName
+		if parent := strings.Join(general[:len(general)-1], "."); known[parent].kind != nil {
+			table = parent
+		}
+	}
+	for name := range known {
 		parent, last := "", name
 		if i := strings.LastIndexByte(name, '.'); i >= 0 {
 			parent, last = name[:i], name[i+1:]

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,6 +127,7 @@ func readFile(name string) ([]byte, error) {
 // decode reads TOML over what settings hold already. Keys that no setting has
 // are errors.
 func decode(file string, text []byte, settings *Settings) (toml.MetaData, error) {
+	before := maps.Clone(settings.Language.Servers)
 	meta, err := toml.Decode(string(text), settings)
 	if err != nil {
 		var syntax toml.ParseError
@@ -139,6 +141,7 @@ func decode(file string, text []byte, settings *Settings) (toml.MetaData, error)
 			return meta, tools.Errorf(tools.CodeToolInput, "%s: unknown key %s%s", file, key, nearestKey(key))
 		}
 	}
+	mergeServers(before, settings.Language.Servers, meta)
 	return meta, nil
 }
 
@@ -199,6 +202,9 @@ func (c *Config) check() error {
 	}
 	if refused := child.Refused(c.Environment); len(refused) > 0 {
 		return tools.Errorf(tools.CodeToolInput, "environment has %q, which no program may be given", refused)
+	}
+	if err := c.Language.check(); err != nil {
+		return err
 	}
 	return c.checkRules()
 }

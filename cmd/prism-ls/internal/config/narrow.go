@@ -52,6 +52,9 @@ func (c *Config) narrow(said *Settings, meta toml.MetaData) error {
 			c.ExcludeTools = append(c.ExcludeTools, name)
 		}
 	}
+	if err := c.narrowServers(&said.Language); err != nil {
+		return err
+	}
 	return c.narrowRules(said.Rules)
 }
 

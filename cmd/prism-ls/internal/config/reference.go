@@ -42,7 +42,7 @@ func writeTable(page *strings.Builder, described map[string]key, table reflect.V
 	var nested []int
 	for i := range table.NumField() {
 		field := table.Type().Field(i)
-		if field.Type.Kind() == reflect.Struct {
+		if field.Type.Kind() == reflect.Struct || mapOfTables(field.Type) {
 			nested = append(nested, i)
 			continue
 		}
@@ -54,11 +54,21 @@ func writeTable(page *strings.Builder, described map[string]key, table reflect.V
 		fmt.Fprintf(page, "| `%s` | %s | %s | %s |\n", field.Tag.Get("toml"), shown(table.Field(i)), by, known.doc)
 	}
 	for _, i := range nested {
-		writeTable(page, described, table.Field(i), prefix+table.Type().Field(i).Tag.Get("toml")+".")
+		field := table.Type().Field(i)
+		name := prefix + field.Tag.Get("toml") + "."
+		if mapOfTables(field.Type) {
+			writeTable(page, described, reflect.New(field.Type.Elem()).Elem(), name+anyName+".")
+			continue
+		}
+		writeTable(page, described, table.Field(i), name)
 	}
 	if prefix == "" {
 		page.WriteString(referenceRules)
 	}
+}
+
+func mapOfTables(t reflect.Type) bool {
+	return t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct
 }
 
 const referenceRules = `
@@ -84,6 +94,8 @@ func shown(value reflect.Value) string {
 			return "`false`"
 		case reflect.Slice, reflect.Map, reflect.String:
 			return "empty"
+		case reflect.Pointer:
+			return "unset"
 		}
 	}
 	if value.Kind() == reflect.String {

@@ -16,6 +16,9 @@ func (h *Host) languageTools() ([]*tools.Tool, error) {
 		Env: h.environment(), Trusted: h.cfg.Trusted, Git: h.git,
 		Progress: progress.Tell, Logger: h.log,
 	}
+	if err := h.cfg.Language.Options(opts); err != nil {
+		return nil, err
+	}
 	if h.cfg.StateDir != "" {
 		opts.ServerDir = h.cfg.ServerDir()
 	}
