@@ -9,16 +9,19 @@ import (
 
 // lspDiagnostic is LSP 3.17 §diagnostic with the code as the server wrote it.
 type lspDiagnostic struct {
-	Range    protocol.Range `json:"range"`
-	Severity int            `json:"severity"`
-	Code     jsontext.Value `json:"code"`
-	Source   string         `json:"source"`
-	Message  string         `json:"message"`
-	Tags     []int          `json:"tags"`
-	Related  []struct {
-		Location protocol.Location `json:"location"`
-		Message  string            `json:"message"`
-	} `json:"relatedInformation"`
+	Range    protocol.Range       `json:"range"`
+	Severity int                  `json:"severity"`
+	Code     jsontext.Value       `json:"code"`
+	Source   string               `json:"source"`
+	Message  string               `json:"message"`
+	Tags     []int                `json:"tags"`
+	Related  []relatedInformation `json:"relatedInformation"`
+}
+
+// relatedInformation is LSP 3.17 §diagnosticRelatedInformation.
+type relatedInformation struct {
+	Location protocol.Location `json:"location"`
+	Message  string            `json:"message"`
 }
 
 // code returns the code, a number or a string, as text.

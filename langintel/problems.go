@@ -20,6 +20,9 @@ type problems struct {
 	orderedAt time.Time
 	// lag is how long publishes come after a change: the longest of late.
 	lag time.Duration
+	// checkedTo is the number of the last change that a finished run of the compiler
+	// has seen; nil: none has finished.
+	checkedTo *int64
 }
 
 // published is the last publish for a file.

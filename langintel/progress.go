@@ -13,7 +13,7 @@ type progressTokens struct {
 
 	mu      sync.Mutex
 	open    map[string]string // token → title
-	done    map[string]bool   // tokens that have ended
+	last    map[string]run    // by token: its last time
 	moved   chan struct{}     // closed when one begins or ends
 	ended   time.Time         // when the last one ended
 	begun   time.Time         // when the last one began
@@ -21,10 +21,13 @@ type progressTokens struct {
 	percent int
 }
 
+// run is when something began and ended last.
+type run struct{ begun, ended time.Time }
+
 const maxTokens = 1000
 
 func (t *progressTokens) init(v *session) {
-	t.session, t.open, t.done, t.moved = v, map[string]string{}, map[string]bool{}, make(chan struct{})
+	t.session, t.open, t.last, t.moved = v, map[string]string{}, map[string]run{}, make(chan struct{})
 }
 
 // state returns the title of some open token that counts, whether one that counts
@@ -37,10 +40,26 @@ func (t *progressTokens) state(counts func(token string) bool) (open string, end
 			open = max(open, title, "work")
 		}
 	}
-	for token := range t.done {
-		ended = ended || counts == nil || counts(token)
+	for token, last := range t.last {
+		ended = ended || !last.ended.IsZero() && (counts == nil || counts(token))
 	}
 	return open, ended, t.moved
+}
+
+// runs follows work that repeats: whether some that counts is open, whether any
+// began and any ended after a moment.
+func (t *progressTokens) runs(counts func(token string) bool, since time.Time) (open, began, ended bool, moved <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for token := range t.open {
+		open = open || counts(token)
+	}
+	for token, last := range t.last {
+		if counts(token) {
+			began, ended = began || last.begun.After(since), ended || last.ended.After(since)
+		}
+	}
+	return open, began, ended, t.moved
 }
 
 // signal wakes those who wait for a begin or an end; t.mu is held.
@@ -67,13 +86,12 @@ func (t *progressTokens) take(params []byte) {
 			t.open[token] = oneLine(p.Value.Title, 200)
 		}
 		t.begun = time.Now()
+		t.mark(token, run{begun: t.begun, ended: t.last[token].ended})
 		t.signal()
 	case "end":
 		delete(t.open, token)
 		t.ended = time.Now()
-		if len(t.done) < maxTokens {
-			t.done[token] = true
-		}
+		t.mark(token, run{begun: t.last[token].begun, ended: t.ended})
 		report.Done = true
 		t.signal()
 	case "report":
@@ -87,6 +105,13 @@ func (t *progressTokens) take(params []byte) {
 	t.message, t.percent = report.Message, report.Percent
 	t.mu.Unlock()
 	t.session.client.progress(report)
+}
+
+// mark remembers a token's last time; t.mu is held.
+func (t *progressTokens) mark(token string, last run) {
+	if _, known := t.last[token]; known || len(t.last) < maxTokens {
+		t.last[token] = last
+	}
 }
 
 // begunSince reports whether the server began something after a moment.

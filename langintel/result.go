@@ -36,6 +36,10 @@ const (
 	// BarrierPushQuiet: the server published after the change, without a
 	// version, and then was quiet.
 	BarrierPushQuiet Barrier = "push_quiet"
+	// BarrierCommand: a command of the server's answered for the text it was sent.
+	BarrierCommand Barrier = "sync_command"
+	// BarrierFlycheck: a run of the compiler that began after the last change ended.
+	BarrierFlycheck Barrier = "flycheck"
 )
 
 // Answer is what every result says about itself.

@@ -147,12 +147,6 @@ func (w *watcher) take(now map[string]fileID, began time.Time) {
 	w.next = time.Now().Add(pause)
 }
 
-// match returns the files whose base name a pattern matches.
-func (w *watcher) match(pattern string) []string {
-	files := Files{all: w.all(context.Background())}
-	return files.Match(pattern)
-}
-
 // all returns every file, sorted; the caller must not change the list.
 func (w *watcher) all(ctx context.Context) []string {
 	w.baseline(ctx)
