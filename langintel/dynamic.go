@@ -10,8 +10,19 @@ import (
 // registrations are the capabilities that a server registered after initialize
 // (LSP 3.17 §client_registerCapability).
 type registrations struct {
-	mu   sync.Mutex
-	byID map[string]registration
+	mu    sync.Mutex
+	byID  map[string]registration
+	moved chan struct{} // closed at the next registration; nil until somebody waits
+}
+
+// changed returns a channel that the next registration closes.
+func (r *registrations) changed() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.moved == nil {
+		r.moved = make(chan struct{})
+	}
+	return r.moved
 }
 
 type registration struct {
@@ -56,6 +67,10 @@ func (r *registrations) add(params registrationParams) {
 			}
 		}
 		r.byID[p.ID] = entry
+	}
+	if r.moved != nil {
+		close(r.moved)
+		r.moved = nil
 	}
 }
 

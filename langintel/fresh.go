@@ -63,6 +63,36 @@ func (pullOrPush) check(ctx context.Context, v *session, doc document) (checked,
 	return v.awaitPush(ctx, doc, didChangeParams{})
 }
 
+// Pulls is for a server that answers for diagnostics but says so only a while
+// after its start, by a registration (LSP 3.17 §client_registerCapability): until
+// then it looks like one that publishes, and never does.
+func Pulls() Freshness { return pulls{} }
+
+type pulls struct{}
+
+func (pulls) Name() string { return "pull" }
+
+func (pulls) check(ctx context.Context, v *session, doc document) (checked, error) {
+	wait, cancel := context.WithTimeout(ctx, v.client.opts.StartTimeout)
+	defer cancel()
+	for {
+		moved := v.dynamic.changed()
+		if options, ok := v.pullOptions(); ok {
+			return v.pull(ctx, doc, options)
+		}
+		select {
+		case <-moved:
+		case <-v.dead:
+			return checked{}, v.reason()
+		case <-wait.Done():
+			if err := ctx.Err(); err != nil {
+				return checked{}, err
+			}
+			return checked{Answer: Answer{Status: TimedOut, Server: v.spec.Name, Reason: "the server has not said yet that it answers for diagnostics"}}, nil
+		}
+	}
+}
+
 // Rebuild waits for what the server publishes, and makes it look again, by
 // clangd's forceRebuild, where other files changed and the text did not.
 func Rebuild() Freshness { return rebuild{} }

@@ -3,6 +3,7 @@ package langintel
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -30,9 +31,11 @@ type sited struct {
 }
 
 // site sorts places by file and position, each once. What is not a file cannot
-// be shown and is counted.
+// be shown and is counted. A file of the workspace that is gone has no places: some
+// servers remember it.
 func (c *Client) site(places []place) (out []sited, dropped int) {
 	paths := map[protocol.DocumentURI]sited{}
+	gone := map[protocol.DocumentURI]bool{}
 	for _, p := range places {
 		s, known := paths[p.uri]
 		if !known {
@@ -40,6 +43,8 @@ func (c *Client) site(places []place) (out []sited, dropped int) {
 			s.path = pathOf(p.uri)
 			if rel, ok := c.relative(s.path); ok && s.path != "" {
 				s.path = rel
+				_, err := c.work.Lstat(workspace.Path{Rel: rel, Real: rel})
+				gone[p.uri] = errors.Is(err, tools.CodeNotFound)
 			} else {
 				s.external = true
 			}
@@ -47,6 +52,9 @@ func (c *Client) site(places []place) (out []sited, dropped int) {
 		}
 		if s.path == "" {
 			dropped++
+			continue
+		}
+		if gone[p.uri] {
 			continue
 		}
 		s.rng = p.rng
