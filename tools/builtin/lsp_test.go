@@ -52,8 +52,14 @@ func serverDir(t testing.TB) string {
 // intelligence, and with gopls: one that cannot be had is a failure.
 func newShop(t *testing.T) (*host, *shopPolicy) {
 	t.Helper()
+	return languageHost(t, filepath.Join("..", "..", "testdata", "workspaces", "go-shop"))
+}
+
+// languageHost is newShop over a copy of any directory.
+func languageHost(t testing.TB, source string) (*host, *shopPolicy) {
+	t.Helper()
 	root := t.TempDir()
-	if err := os.CopyFS(root, os.DirFS(filepath.Join("..", "..", "testdata", "workspaces", "go-shop"))); err != nil {
+	if err := os.CopyFS(root, os.DirFS(source)); err != nil {
 		t.Fatal(err)
 	}
 	h := hostAt(t, root, t.TempDir(), nil)

@@ -22,6 +22,7 @@ func goals() []goal {
 		{"tools/edit", "Patch/10%", "ratio", 0.6},
 		{"tools/edit", "Patch/", "ratio", 3},
 		{"tools/builtin", "ReadPage", "min-ms", 6},
+		{"tools/builtin", "ReferencesAnswer", "answer-bytes", 12_000},
 		{"cmd/prism-ls/internal/host", "Start", "ns/op", 8e6},
 		{"cmd/prism-ls", "Start", "min-ms", 30},
 		{"tools/workspace", "DurableEdit/", "ratio", 2.5},
