@@ -69,9 +69,11 @@ type tracker struct {
 	rename     substitution
 	files      map[string]*fileLines // by base path
 	base, head []*entry
-	budget     int // tokens that alignments may still look at
-	diffBudget int // steps that line diffs may still take
-	unread     []string
+	// leftBase and leftHead are what no pass has matched yet.
+	leftBase, leftHead []*entry
+	budget             int // tokens that alignments may still look at
+	diffBudget         int // steps that line diffs may still take
+	unread             []string
 }
 
 // load makes the entries of both sides, in order.
@@ -81,10 +83,7 @@ func (t *tracker) load(base, head *Snapshot) error {
 		if err := t.place(e); err != nil {
 			return err
 		}
-		if renamed, ok := t.rename.apply(e.d.Message); ok {
-			keys := keysOf(renamed)
-			e.renamed = &keys
-		}
+		t.renameKeys(e)
 	}
 	for _, e := range t.head {
 		e.path, e.line = e.d.Path, e.d.Range.Start.Line
@@ -100,6 +99,14 @@ func (t *tracker) load(base, head *Snapshot) error {
 		e.hunk = lines.headHunk(e.line)
 	}
 	return nil
+}
+
+// renameKeys gives an entry the keys of its message after the known renames.
+func (t *tracker) renameKeys(e *entry) {
+	if renamed, ok := t.rename.apply(e.d.Message); ok {
+		keys := keysOf(renamed)
+		e.renamed = &keys
+	}
 }
 
 // entries lists a snapshot's diagnostics by place.

@@ -9,7 +9,7 @@ const (
 	ViaLine     Via = "line"     // same line, message equal but for column or numbers
 	ViaGap      Via = "gap"      // the line was edited; its closest new line, or else its block, has it
 	ViaMove     Via = "move"     // the line was moved, as part of a block, to elsewhere in any file
-	ViaRename   Via = "rename"   // as line or gap, with our own renames applied to the message
+	ViaRename   Via = "rename"   // as line, gap or move, a symbol in the message renamed: by our own edits, or (low) as edited lines agree
 	ViaFile     Via = "file"     // same file and message, by count, one of the lines untouched
 )
 

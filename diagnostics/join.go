@@ -55,12 +55,17 @@ func inGap(form int) pass {
 	}
 }
 
-// renamed joins on the line known either way, with the renames applied.
-func renamed(form int) pass {
-	return pass{ViaRename, Medium,
+// renamed joins on the line known in whichever way, with the renames applied.
+func renamed(form int, sure Certainty) pass {
+	return pass{ViaRename, sure,
 		func(e *entry) (joinKey, bool) {
 			if e.renamed == nil {
 				return joinKey{}, false
+			}
+			if e.moved != nil && e.effectiveLine() < 0 {
+				k := e.key(e.renamed[form])
+				k.path, k.line = e.moved.path, e.moved.line
+				return k, true
 			}
 			return e.at(e.effectiveLine(), e.renamed[form], true)
 		},
@@ -107,11 +112,12 @@ func inFile(form int, keptBase, keptHead bool) pass {
 	return pass{ViaFile, Low, of(keptBase), of(keptHead)}
 }
 
-// passes are the joins in order; an earlier one wins. There is none for the same
-// text anywhere in the workspace: it would hide a problem that was fixed in one
-// place and made in another.
-func (t *tracker) passes() []pass {
-	list := []pass{
+// join runs the passes over what the earlier ones left, in order; an earlier one
+// wins. There is none for the same text anywhere in the workspace: it would hide
+// a problem that was fixed in one place and made in another.
+func (t *tracker) join() {
+	t.leftBase, t.leftHead = t.joinable(t.base), t.joinable(t.head)
+	t.run(
 		onLine(ViaPosition, High, 0, false),
 		onLine(ViaLine, High, 0, true),
 		onLine(ViaLine, High, 1, false),
@@ -119,32 +125,31 @@ func (t *tracker) passes() []pass {
 		onLine(ViaLine, Medium, 2, false),
 		onLine(ViaLine, Medium, 2, true),
 		inGap(0), inGap(1), inGap(2),
-		inMove(0), inMove(1), inMove(2),
-		renamed(0), renamed(1), renamed(2),
-		inHunk(0), inHunk(1),
+	)
+	t.findMoves()
+	t.run(inMove(0), inMove(1), inMove(2))
+	t.run(renamed(0, Medium), renamed(1, Medium), renamed(2, Medium))
+	if t.inferRenames() {
+		// The lines of a renamed symbol are known again, whatever else they say.
+		t.findMoves()
+		t.run(inGap(0), inGap(1), inGap(2), inMove(0), inMove(1), inMove(2))
+		t.run(renamed(0, Low), renamed(1, Low), renamed(2, Low))
 	}
+	t.run(inHunk(0), inHunk(1))
 	for form := range 2 {
 		// In this order no choice is left that a reversed change would make otherwise.
-		list = append(list, inFile(form, true, true), inFile(form, true, false), inFile(form, false, true))
+		t.run(inFile(form, true, true), inFile(form, true, false), inFile(form, false, true))
 	}
-	return list
 }
 
-// join runs the passes over what the earlier ones left.
-func (t *tracker) join() {
-	base := t.joinable(t.base)
-	head := t.joinable(t.head)
-	moves := false
-	for _, p := range t.passes() {
-		if len(base) == 0 || len(head) == 0 {
+// run makes the passes as long as both sides have something left.
+func (t *tracker) run(passes ...pass) {
+	for _, p := range passes {
+		if len(t.leftBase) == 0 || len(t.leftHead) == 0 {
 			return
 		}
-		if p.via == ViaMove && !moves {
-			t.findMoves(base, head)
-			moves = true
-		}
-		p.run(base, head)
-		base, head = unmatched(base), unmatched(head)
+		p.run(t.leftBase, t.leftHead)
+		t.leftBase, t.leftHead = unmatched(t.leftBase), unmatched(t.leftHead)
 	}
 }
 

@@ -15,7 +15,7 @@ func keysOf(message string) messageKeys {
 	return messageKeys{message, positions, blankNumbers(positions)}
 }
 
-// blankPositions replaces what reads as a place: ":12", ":12:3", "(12,3)",
+// blankPositions replaces what reads as a place: "file.go:12:3", ":12", "(12,3)",
 // "line 12", "column 3", "Ln 12", "Col 3".
 func blankPositions(message string) string {
 	var b strings.Builder
@@ -27,7 +27,7 @@ func blankPositions(message string) string {
 		}
 		end := digitsEnd(message, i)
 		if isPlace(message[:i], message[end:]) {
-			b.WriteString(message[rest:i])
+			b.WriteString(message[rest : i-pathLen(message[rest:i])])
 			b.WriteByte('#')
 			rest = end
 		}
@@ -35,6 +35,27 @@ func blankPositions(message string) string {
 	}
 	b.WriteString(message[rest:])
 	return b.String()
+}
+
+// pathLen is how much of the end of text is the file of a "file:line": the other
+// place may have got another name or have been moved to another file.
+func pathLen(text string) int {
+	name, ok := strings.CutSuffix(text, ":")
+	if !ok {
+		return 0
+	}
+	start := len(name)
+	for start > 0 {
+		r, size := utf8.DecodeLastRuneInString(name[:start])
+		if !isWord(r) && !strings.ContainsRune(`./\+-@~`, r) {
+			break
+		}
+		start -= size
+	}
+	if file := name[start:]; !strings.ContainsAny(file, `./\`) || strings.Trim(file, ".") == "" {
+		return 0
+	}
+	return len(text) - start
 }
 
 // isPlace judges a number by what stands before and behind it.

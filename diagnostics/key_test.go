@@ -8,7 +8,9 @@ import (
 func TestMessageKeys(t *testing.T) {
 	tests := []struct{ message, positions, numbers string }{
 		{"undefined: x1", "undefined: x1", "undefined: x1"},
-		{"other declaration at a.go:12:3", "other declaration at a.go:#:#", "other declaration at a.go:#:#"},
+		{"other declaration at a.go:12:3", "other declaration at #:#", "other declaration at #:#"},
+		{"see ./sub-dir/a_b.ts:12 (and value:7)", "see # (and value:#)", "see # (and value:#)"},
+		{`at C:\x\a.cs:9, 1`, `at C:#, 1`, `at C:#, #`},
 		{"see (12,3) and (4, 5)", "see (#,#) and (#, #)", "see (#,#) and (#, #)"},
 		{"on line 12, column 3", "on line #, column #", "on line #, column #"},
 		{"[Ln 3, Col 4]", "[Ln #, Col #]", "[Ln #, Col #]"},

@@ -34,24 +34,32 @@ type looseSide struct {
 	// where it ends.
 	start, end []int
 	count      map[string]int
+	rename     substitution // of the base's lines
 }
 
 func (s *looseSide) add(path string, text *sourceText, from, to int) {
 	start, end := len(s.places), len(s.places)+to-from
 	for line := from; line < to; line++ {
 		s.places = append(s.places, place{path, line})
-		s.blind = append(s.blind, text.blind[line])
+		blind := text.blind[line]
+		if renamed, ok := s.rename.apply(string(text.lines[line])); ok {
+			blind = blindLine([]byte(renamed))
+		}
+		s.blind = append(s.blind, blind)
 		s.start, s.end = append(s.start, start), append(s.end, end)
-		s.count[text.blind[line]]++
+		s.count[blind]++
 	}
 }
 
 // block is a run of equal lines among the deleted and the added ones.
 type block struct{ base, head, lines, chars int }
 
-// findMoves gives the moved base entries their new place.
-func (t *tracker) findMoves(base, head []*entry) {
-	deleted, added := t.loose(base, Base), t.loose(head, Head)
+// findMoves gives the moved base entries that are left their new place.
+func (t *tracker) findMoves() {
+	if len(t.leftBase) == 0 || len(t.leftHead) == 0 {
+		return
+	}
+	deleted, added := t.loose(t.leftBase, Base), t.loose(t.leftHead, Head)
 	if len(deleted.places) == 0 || len(added.places) == 0 {
 		return
 	}
@@ -75,7 +83,7 @@ func (t *tracker) findMoves(base, head []*entry) {
 			from += n + 1
 		}
 	}
-	for _, e := range base {
+	for _, e := range t.leftBase {
 		if p, ok := to[place{e.d.Path, e.d.Range.Start.Line}]; ok {
 			e.moved = &p
 		}
@@ -86,6 +94,9 @@ func (t *tracker) findMoves(base, head []*entry) {
 // side only.
 func (t *tracker) loose(list []*entry, side Side) *looseSide {
 	out := &looseSide{count: map[string]int{}}
+	if side == Base {
+		out.rename = t.rename
+	}
 	done := map[string]bool{}
 	for _, e := range list { // they are in order of path
 		if done[e.d.Path] || e.hunk < 0 && !e.alone {

@@ -108,6 +108,36 @@ func TestCompareByContents(t *testing.T) {
 			opts: diagnostics.Options{Renames: []diagnostics.SymbolRename{{Old: "missingOld", New: "missingNew"}}},
 			want: []string{"unchanged a.go:2:10 undefined: missingOld -> a.go:2:10 undefined: missingNew via rename medium updated"},
 		},
+		{
+			name: "a symbol renamed by somebody else, known by two lines that agree",
+			text: trees{file("package p\n\nvar a = f(missingOld, 1)\nvar b = missingOld\nvar c = g(missingOld, 2)\n"),
+				file("package p\n\nvar a = f(missingNew, 1)\nvar b = missingNew\nvar c = g(missingNew, 2)\n")},
+			want: []string{
+				"unchanged a.go:2:10 undefined: missingOld -> a.go:2:10 undefined: missingNew via rename low updated",
+				"unchanged a.go:3:8 undefined: missingOld -> a.go:3:8 undefined: missingNew via rename low updated",
+				"unchanged a.go:4:10 undefined: missingOld -> a.go:4:10 undefined: missingNew via rename low updated",
+			},
+		},
+		{
+			name: "one line with another name is another problem",
+			text: trees{file("package p\n\nvar a = f(missingOld, 1)\n"), file("package p\n\nvar a = f(missingNew, 1)\n")},
+			want: []string{"introduced a.go:2:10 undefined: missingNew", "fixed a.go:2:10 undefined: missingOld"},
+		},
+		{
+			name: "lines that disagree are no rename",
+			text: trees{file("package p\n\nvar a = f(missingOld, 1)\nvar b = f(missingOld, 2)\nvar c = f(missingOld, 3)\n"),
+				file("package p\n\nvar a = f(missingNew, 1)\nvar b = f(missingNew, 2)\nvar c = f(missingOther, 3)\n")},
+			want: []string{
+				"introduced a.go:2:10 undefined: missingNew", "introduced a.go:3:10 undefined: missingNew", "introduced a.go:4:10 undefined: missingOther",
+				"fixed a.go:2:10 undefined: missingOld", "fixed a.go:3:10 undefined: missingOld", "fixed a.go:4:10 undefined: missingOld",
+			},
+		},
+		{
+			name: "a block moved and a symbol in it renamed",
+			text: trees{file("package p\n\n", block, "\n", between), file("package p\n\n", between, "\n", strings.ReplaceAll(block, "missingHere", "missingThere"))},
+			opts: diagnostics.Options{Renames: []diagnostics.SymbolRename{{Old: "missingHere", New: "missingThere"}}},
+			want: []string{"unchanged a.go:4:2 undefined: missingHere -> a.go:11:2 undefined: missingThere via rename medium moved updated"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
