@@ -1,9 +1,56 @@
 package langintel
 
 // Catalogue returns the servers that the package knows, in order of preference
-// where two serve one language. The list is the caller's to change.
+// where several serve one language. The list is the caller's to change.
 func Catalogue() []Spec {
 	return []Spec{
 		gopls(),
+
+		svelte(),
+		vue(),
+		astro(),
+		tailwind(),
+		graphQL(),
+		prisma(),
+
+		phpactor(),
+		rubyLSP(),
+		solargraph(),
+		perlNavigator(),
+		lua(),
+		rServer(),
+
+		jdtls(),
+		kotlinLSP(),
+		kotlinLanguageServer(),
+		metals(),
+		clojure(),
+		roslyn(),
+		csharpLS(),
+		omniSharp(),
+		sourceKit(),
+		dart(),
+
+		zls(),
+		fortls(),
+		haskell(),
+		ocaml(),
+		expert(),
+		elixirLS(),
+		elp(),
+		erlangLS(),
+		gleam(),
+
+		templ(),
+		buf(),
+		terraform(),
+		nilServer(),
+		nixd(),
+		dockerfileServer(),
+		neocmake(),
+		taplo(),
+		tombi(),
+		marksman(),
+		texlab(),
 	}
 }

@@ -21,18 +21,11 @@ func gopls() Spec {
 			{ID: "go.mod", Patterns: []string{"go.mod"}},
 			{ID: "go.work", Patterns: []string{"go.work"}},
 		},
-		Roots:   []string{"go.work", "go.mod"}, // it finds nested modules by itself
-		Program: "gopls",
-		Install: &Install{GoPackage: "golang.org/x/tools/gopls", Version: "0.23.0", Unasked: true},
-		Environment: func(trusted bool) map[string]string {
-			if trusted {
-				return nil
-			}
-			// A go.mod can name a toolchain to download and run, and a packages
-			// driver is a program that the go command's users run.
-			return map[string]string{"GOTOOLCHAIN": "local", "GOPACKAGESDRIVER": "off"}
-		},
-		Section: "gopls",
+		Roots:       []string{"go.work", "go.mod"}, // it finds nested modules by itself
+		Program:     "gopls",
+		Install:     &Install{GoPackage: "golang.org/x/tools/gopls", Version: "0.23.0", Unasked: true},
+		Environment: goEnvironment,
+		Section:     "gopls",
 		Settings: jsontext.Value(`{` +
 			// Asking is exact; what is pushed comes a delay after the change.
 			`"pullDiagnostics":true,` +
@@ -47,6 +40,16 @@ func gopls() Spec {
 		Dependents:  goDependents,
 		Excluded:    goExcluded,
 	}
+}
+
+// goEnvironment keeps an untrusted go.mod from naming a toolchain to download and
+// run, and a packages driver, which is a program that the go command's users run,
+// out of it.
+func goEnvironment(trusted bool) map[string]string {
+	if trusted {
+		return nil
+	}
+	return map[string]string{"GOTOOLCHAIN": "local", "GOPACKAGESDRIVER": "off"}
 }
 
 // goDependents returns the Go files in the directories of the changed files, and

@@ -142,6 +142,35 @@ func TestAServerThatComesLater(t *testing.T) {
 	}
 }
 
+// One language without its server does not take the others' symbols away.
+func TestSymbolsOfSeveralServers(t *testing.T) {
+	program, args, _ := lsptest.Command(t, &lsptest.Script{
+		Capabilities: `{"workspaceSymbolProvider":true,"textDocumentSync":1}`,
+		On:           []lsptest.Rule{on("workspace/symbol", lsptest.Action{Reply: `[{"name":"One","kind":5,"location":{"uri":"file://${root}/a.x","range":{"start":{"line":0,"character":0},"end":{"line":0,"character":3}}}}]`})},
+	})
+	dir := t.TempDir()
+	for _, name := range []string{"a.x", "a.y"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("One\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := langintel.Spec{Name: "there", Program: program, Args: args, Languages: []langintel.Language{{ID: "x", Patterns: []string{"*.x"}}}}
+	gone := langintel.Spec{Name: "gone", Program: "gone", Languages: []langintel.Language{{ID: "y", Patterns: []string{"*.y"}}}}
+	b := open(t, dir, &langintel.Options{Env: []string{"PATH=/nowhere"}, Servers: []langintel.Spec{gone, there}})
+	got, err := b.Symbols(within(t, 20*time.Second), langintel.SymbolsQuery{Query: "One"})
+	if err != nil || got.Status != langintel.Partial || !strings.Contains(got.Reason, "gone is not installed") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = b.Hover(within(t, 20*time.Second), langintel.Place{Symbol: "Missing"})
+	if !errors.Is(err, tools.CodeNotFound) || !strings.Contains(err.Error(), "gone is not installed") {
+		t.Errorf("%v", err)
+	}
+	alone := open(t, dir, &langintel.Options{Env: []string{"PATH=/nowhere"}, Servers: []langintel.Spec{gone}})
+	if _, err := alone.Symbols(within(t, 20*time.Second), langintel.SymbolsQuery{Query: "One"}); !errors.Is(err, tools.CodeLSPServer) {
+		t.Errorf("%v", err)
+	}
+}
+
 // A trusted module's own tool line decides which gopls runs.
 func TestToolLine(t *testing.T) {
 	dir := t.TempDir()

@@ -66,6 +66,7 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 	var skipped error
 	loading := "" // why a server may know more later
 	cut := false  // a server listed only a part
+	asking := 0   // servers that answered
 	for _, s := range servers {
 		list, pending, err := s.search(ctx, s.spec.query(asked))
 		if err != nil && !isUnsupported(err) && (len(servers) == 1 || ctx.Err() != nil) {
@@ -73,6 +74,8 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 		}
 		if err != nil {
 			skipped = cmp.Or(skipped, err)
+		} else {
+			asking++
 		}
 		if pending != "" {
 			loading = s.spec.Name + ": " + pending
@@ -87,6 +90,8 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 	switch {
 	case len(hits) == 0 && loading != "":
 		return nil, tools.Errorf(tools.CodeLSPTimeout, "no symbol called %q was found so far, and not all is loaded yet (%s)", oneLine(symbol, 200), loading)
+	case len(hits) == 0 && skipped != nil && !isUnsupported(skipped) && asking > 0:
+		return nil, tools.Errorf(tools.CodeNotFound, "no symbol called %q is known to the language servers that could be asked; one could not: %w", oneLine(symbol, 200), skipped)
 	case len(hits) == 0 && skipped != nil && !(isUnsupported(skipped) && len(servers) > 1):
 		return nil, skipped
 	case cut && len(hits) <= 1:

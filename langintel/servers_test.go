@@ -41,3 +41,8 @@ func component(t testing.TB, path string) {
 	}
 	t.Skipf("%s is not there; make setup installs it", path)
 }
+
+// readComponent reads a file beside those that npm installs.
+func readComponent(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join("..", "testdata", "servers", "language", name))
+}

@@ -94,11 +94,16 @@ func (c *Client) workspaceQuery(ctx context.Context, q SymbolsQuery, limit int) 
 		return &SymbolsResult{Answer: answer}, err
 	}
 	result := &SymbolsResult{}
+	var lost []error // servers that could not be asked
 	for _, s := range servers {
 		list, pending, err := s.search(ctx, q.Query)
 		answer, err := c.soften(ctx, s.spec.Name, err)
-		if err != nil {
+		if ctx.Err() != nil && err != nil {
 			return nil, err
+		}
+		if err != nil {
+			lost = append(lost, err)
+			continue
 		}
 		if answer.Status == Complete && pending != "" {
 			answer.Status, answer.Reason = Partial, s.spec.Name+" may know more later: "+pending
@@ -123,6 +128,13 @@ func (c *Client) workspaceQuery(ctx context.Context, q SymbolsQuery, limit int) 
 			}
 			result.Symbols = append(result.Symbols, c.symbolOf(ctx, f))
 		}
+	}
+	if len(lost) == len(servers) {
+		return nil, lost[0]
+	}
+	if len(lost) > 0 && (result.Status == "" || result.Status == Complete) {
+		result.Status = Partial
+		result.Reason = fmt.Sprintf("%d of %d language servers could not be asked: %s", len(lost), len(servers), printable(tools.AsError(lost[0]).Message, 500))
 	}
 	if result.Status == "" {
 		result.Answer = Answer{Status: Unsupported, Reason: "none of the language servers here searches the workspace"}
