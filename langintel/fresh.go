@@ -33,7 +33,18 @@ func (v *session) check(ctx context.Context, doc document) (checked, error) {
 	if fresh == nil {
 		fresh = PullOrPush()
 	}
-	return fresh.check(ctx, v, doc)
+	began := time.Now()
+	patient, cancel := v.patient(ctx)
+	defer cancel()
+	out, err := fresh.check(patient, v, doc)
+	switch {
+	case err == nil && out.Status == Complete:
+		v.pace.took(time.Since(began))
+	case gaveUp(patient, err):
+		late := Answer{Status: TimedOut, Server: v.spec.Name, Reason: "the server takes far longer than it usually does"}
+		return checked{Answer: late}, nil
+	}
+	return out, err
 }
 
 // PullOrPush asks for the diagnostics where the server offers that (LSP 3.17

@@ -17,6 +17,7 @@ type progressTokens struct {
 	moved   chan struct{}     // closed when one begins or ends
 	ended   time.Time         // when the last one ended
 	begun   time.Time         // when the last one began
+	heard   int64             // reports of any kind
 	message string
 	percent int
 }
@@ -79,6 +80,7 @@ func (t *progressTokens) take(params []byte) {
 		report.Percent = *p.Value.Percentage
 	}
 	t.mu.Lock()
+	t.heard++
 	report.Title = t.open[token]
 	switch p.Value.Kind {
 	case "begin":
@@ -105,6 +107,13 @@ func (t *progressTokens) take(params []byte) {
 	t.message, t.percent = report.Message, report.Percent
 	t.mu.Unlock()
 	t.session.client.progress(report)
+}
+
+// reports counts what the server has said about its work.
+func (t *progressTokens) reports() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.heard
 }
 
 // mark remembers a token's last time; t.mu is held.

@@ -52,6 +52,7 @@ type session struct {
 	signals signals
 	changes changeLog
 	primed  primed
+	pace    pace // of diagnostics
 
 	dead     chan struct{}
 	endOnce  sync.Once
