@@ -23,9 +23,8 @@ type choice struct {
 func (c *Client) choices(file string) []choice {
 	var out []choice
 	taken := map[string]bool{} // group → an available one was found
-	for i := range c.opts.Servers {
-		spec := &c.opts.Servers[i]
-		if spec.language(file) == "" || taken[spec.group()] {
+	for _, spec := range c.patterns.specs(file) {
+		if taken[spec.group()] {
 			continue
 		}
 		root, marked := c.projectRoot(spec, file)
@@ -222,64 +221,71 @@ func (c *Client) projectOf(s *server, program string) Project {
 }
 
 // workspaceServers returns the servers that a question about the whole workspace
-// concerns: those that know symbols and either run already, or have their markers
-// in the root, or have files anywhere.
+// concerns: those that know symbols and either run already, or serve one of its
+// files. What is missing here counts only when there is nothing else, so that the
+// error says what is missing.
 func (c *Client) workspaceServers() ([]*server, error) {
-	var out []*server
-	add := func(s *server) {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
+	var out, missing []*server
+	add := func(list *[]*server, s *server) {
+		if !slices.Contains(*list, s) {
+			*list = append(*list, s)
 		}
 	}
-	for i := range c.opts.Servers {
-		spec := &c.opts.Servers[i]
-		if spec.Lint || spec.FilesOnly {
-			continue
+	c.mu.Lock()
+	servers := c.list()
+	c.mu.Unlock()
+	for _, s := range servers {
+		if s.spec.searches() && s.running() {
+			add(&out, s)
 		}
-		c.mu.Lock()
-		servers := c.list()
-		c.mu.Unlock()
-		for _, s := range servers {
-			if s.spec == spec && s.running() {
-				add(s)
+	}
+	for _, example := range c.examples() {
+		for _, choice := range c.choices(example.file) {
+			if choice.spec != example.spec || !choice.spec.searches() {
+				continue
 			}
-		}
-		for _, example := range c.examples(spec) {
-			for _, choice := range c.choices(example) {
-				if choice.spec != spec {
-					continue
-				}
-				s, err := c.serverAt(choice)
-				if err != nil {
-					return nil, err
-				}
-				add(s)
+			s, err := c.serverAt(choice)
+			if err != nil {
+				return nil, err
+			}
+			if c.there(choice.spec, choice.root) {
+				add(&out, s)
+			} else {
+				add(&missing, s)
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, tools.Errorf(tools.CodeLSPUnsupported, "no file of this workspace belongs to a language server of the catalogue")
+		out = missing
 	}
+	if len(out) == 0 {
+		return nil, tools.Errorf(tools.CodeLSPUnsupported, "no file of this workspace belongs to a language server that searches workspaces")
+	}
+	slices.SortStableFunc(out, func(a, b *server) int { return c.patterns.rank(a.spec) - c.patterns.rank(b.spec) })
 	return out, nil
 }
 
-// examples returns one file of a spec's languages for each project root of it;
-// the marker of a root counts as a file of it.
-func (c *Client) examples(spec *Spec) []string {
-	var out []string
-	seen := map[string]bool{}
+// searches reports whether the server is asked about the workspace.
+func (s *Spec) searches() bool { return !s.Lint && !s.FilesOnly }
+
+// example is a file that a spec is about, one for each project root.
+type example struct {
+	spec       *Spec
+	root, file string
+}
+
+// examples returns what the workspace has for the specs of the catalogue.
+func (c *Client) examples() []example {
+	var out []example
+	seen := map[serverKey]bool{}
 	for _, name := range c.watch.all(c.ctx) {
-		if spec.language(name) == "" {
-			continue
-		}
-		root, marked := c.projectRoot(spec, name)
-		if spec.NeedsRoot && !marked || seen[root] {
-			continue
-		}
-		seen[root] = true
-		out = append(out, name)
-		if !spec.PerRoot && !spec.MultiRoot {
-			break
+		for _, spec := range c.patterns.specs(name) {
+			root, marked := c.projectRoot(spec, name)
+			key := serverKey{root, spec.Name}
+			if !seen[key] && (marked || !spec.NeedsRoot) {
+				seen[key] = true
+				out = append(out, example{spec, root, name})
+			}
 		}
 	}
 	return out

@@ -21,7 +21,9 @@ type Client struct {
 	roots []string // the root's absolute names
 	files *fileCache
 	watch *watcher
-	tried probes
+
+	patterns *patterns
+	tried    probes
 
 	mu       sync.Mutex
 	servers  map[serverKey]*server
@@ -56,6 +58,7 @@ func New(work *workspace.Workspace, owner *child.Owner, opts *Options) (*Client,
 	if real, err := filepath.EvalSymlinks(work.Root()); err == nil && real != work.Root() {
 		c.roots = append(c.roots, real)
 	}
+	c.patterns = newPatterns(c.opts.Servers)
 	c.files = newFileCache(work)
 	c.watch = newWatcher(c)
 	return c, nil

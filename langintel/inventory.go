@@ -31,25 +31,28 @@ type ServerInfo struct {
 // there, and whether it serves this workspace. It starts and installs nothing.
 func (c *Client) Inventory(ctx context.Context) ([]ServerInfo, error) {
 	var out []ServerInfo
+	examples := c.examples()
 	for i := range c.opts.Servers {
 		if err := ctx.Err(); err != nil {
 			return nil, tools.AsError(err)
 		}
-		out = append(out, c.inspect(ctx, &c.opts.Servers[i]))
+		out = append(out, c.inspect(ctx, &c.opts.Servers[i], examples))
 	}
 	return out, nil
 }
 
-func (c *Client) inspect(ctx context.Context, spec *Spec) ServerInfo {
+func (c *Client) inspect(ctx context.Context, spec *Spec, examples []example) ServerInfo {
 	info := ServerInfo{Name: spec.Name, Title: spec.title(), Group: spec.Group, Lint: spec.Lint, Languages: spec.languages(), Root: "."}
 	if spec.Install != nil {
 		info.Pinned = spec.Install.Version
 	}
-	for _, example := range c.examples(spec) {
+	for _, example := range examples {
+		if example.spec != spec {
+			continue
+		}
 		info.Present = true
-		if at := slices.IndexFunc(c.choices(example), func(o choice) bool { return o.spec == spec }); at >= 0 {
-			info.Serves = true
-			info.Root, _ = c.projectRoot(spec, example)
+		if slices.ContainsFunc(c.choices(example.file), func(o choice) bool { return o.spec == spec }) {
+			info.Serves, info.Root = true, example.root
 			break
 		}
 	}
