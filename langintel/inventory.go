@@ -15,14 +15,16 @@ type ServerInfo struct {
 	Lint      bool
 	Languages []string
 	Pinned    string // the version that an installation has; "" where the system's counts
+	Installer string // what prism-ls would install it with: go install, npm, apt-get; "" for none
 	// Program is what would run, at Root, and From where it was found: configured,
 	// local, path or installed. Both are empty for a server that is not there.
 	Program, From, Root string
 	// Present: files of this workspace are in its languages. Serves: it is the one
 	// that serves them.
 	Present, Serves bool
-	// Missing is why it cannot start, and Remedy what a person does about that.
-	Missing, Remedy string
+	// Missing is why it cannot start, and Remedy what a person does about that; How
+	// is how a person gets it, also when it is there.
+	Missing, Remedy, How string
 	// Degraded is why it knows less than it could.
 	Degraded string
 }
@@ -42,9 +44,12 @@ func (c *Client) Inventory(ctx context.Context) ([]ServerInfo, error) {
 }
 
 func (c *Client) inspect(ctx context.Context, spec *Spec, examples []example) ServerInfo {
-	info := ServerInfo{Name: spec.Name, Title: spec.title(), Group: spec.Group, Lint: spec.Lint, Languages: spec.languages(), Root: "."}
+	info := ServerInfo{Name: spec.Name, Title: spec.title(), Group: spec.Group, Lint: spec.Lint, Languages: spec.languages(), Root: ".", How: spec.remedy()}
 	if spec.Install != nil {
 		info.Pinned = spec.Install.Version
+	}
+	if spec.Install != nil && spec.Install.byUs() {
+		info.Installer = spec.Install.client()
 	}
 	for _, example := range examples {
 		if example.spec != spec {

@@ -13,11 +13,11 @@ import (
 // docsCommand prints the pages of docs/ that are made from the code.
 func (a *app) docsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:       "docs config|tools",
+		Use:       "docs config|tools|servers",
 		Short:     "Print a page of the documentation that is made from the code",
 		Hidden:    true,
-		Args:      exactArgs(1, "the name of a page: config or tools"),
-		ValidArgs: []string{"config", "tools"},
+		Args:      exactArgs(1, "the name of a page: config, tools or servers"),
+		ValidArgs: []string{"config", "tools", "servers"},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch args[0] {
 			case "config":
@@ -25,8 +25,11 @@ func (a *app) docsCommand() *cobra.Command {
 				return err
 			case "tools":
 				return a.toolsPage()
+			case "servers": // a part of docs/languages.md
+				_, err := io.WriteString(a.out, host.CatalogueTable())
+				return err
 			}
-			return wrongUse("there is no page %q, only config and tools", args[0])
+			return wrongUse("there is no page %q, only config, tools and servers", args[0])
 		},
 	}
 	a.placeFlags(cmd)

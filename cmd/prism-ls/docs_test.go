@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -28,6 +29,33 @@ func TestGeneratedDocs(t *testing.T) {
 		if err != nil || !bytes.Equal(have, out.Bytes()) {
 			t.Errorf("docs/%s.md is stale (%v); write it anew with: go test ./cmd/prism-ls -run GeneratedDocs -update", page, err)
 		}
+	}
+}
+
+// The table of servers in docs/languages.md is the catalogue's.
+func TestGeneratedDocsServers(t *testing.T) {
+	const begin, end = "<!-- made by `make docs` -->\n\n", "\n<!-- until here -->"
+	var out, stderr bytes.Buffer
+	if status := run([]string{"docs", "servers"}, nil, &out, &stderr); status != 0 {
+		t.Fatal(stderr.String())
+	}
+	file := filepath.Join("..", "..", "docs", "languages.md")
+	have, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(have), begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatal("docs/languages.md has no place for the table")
+	}
+	want := head + begin + out.String() + end + tail
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(have) {
+		t.Error("the table in docs/languages.md is stale; write it anew with: go test ./cmd/prism-ls -run GeneratedDocs -update")
 	}
 }
 

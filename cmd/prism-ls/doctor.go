@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
+	"github.com/prism-ls/prism-ls/langintel"
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/child"
 	"github.com/prism-ls/prism-ls/tools/git"
@@ -88,14 +90,50 @@ func (a *app) examine(ctx context.Context) []finding {
 	}
 	owner := child.NewOwner(nil)
 	defer owner.Close()
-	return append(findings,
+	findings = append(findings,
 		finding{Name: "workspace", OK: true, Detail: fmt.Sprintf("%s, profile %s", cfg.Root, cfg.Profile)},
 		examineTrust(cfg),
 		examineState(cfg),
 		examineGit(ctx, cfg, owner),
 		examineSandbox(ctx, owner),
-		examineGo(cfg),
 	)
+	return append(findings, a.examineLanguages(ctx, cfg)...)
+}
+
+// examineLanguages looks at the servers of the languages that the workspace has.
+func (a *app) examineLanguages(ctx context.Context, cfg *config.Config) []finding {
+	opened, err := host.Open(cfg, a.logger(cfg.Level()))
+	if err != nil {
+		return []finding{{Name: "languages", Detail: tools.AsError(err).Message}}
+	}
+	defer opened.Close()
+	servers, err := opened.Language().Inventory(ctx)
+	if err != nil {
+		return []finding{{Name: "languages", Detail: tools.AsError(err).Message}}
+	}
+	var out []finding
+	for _, s := range servers {
+		if s.Present && s.Serves {
+			out = append(out, examineServer(&s))
+		}
+		if s.Present && s.Name == "gopls" {
+			out = append(out, examineGo(cfg))
+		}
+	}
+	return out
+}
+
+func examineServer(s *langintel.ServerInfo) finding {
+	f := finding{Name: s.Languages[0], OK: true, Detail: fmt.Sprintf("%s: %s (%s)", s.Name, s.Program, s.From), Fix: s.Remedy}
+	switch {
+	case s.Missing != "":
+		f.OK, f.Detail = false, fmt.Sprintf("%s: %s", s.Name, s.Missing)
+	case s.From == "":
+		f.Detail = fmt.Sprintf("%s %s: %s", s.Name, s.Pinned, s.Remedy)
+	case s.Degraded != "":
+		f.OK, f.Fix = false, s.Degraded
+	}
+	return f
 }
 
 func examineTrust(cfg *config.Config) finding {
@@ -164,7 +202,7 @@ func examineSandbox(ctx context.Context, owner *child.Owner) finding {
 }
 
 func examineGo(cfg *config.Config) finding {
-	f := finding{Name: "go", Fix: "install Go from https://go.dev/dl/ for Go's language server"}
+	f := finding{Name: "go command", Fix: "install Go from https://go.dev/dl/ for Go's language server"}
 	path, err := child.LookPath("go", []string{"PATH=" + cfg.System.Path})
 	if err != nil {
 		f.Detail = "there is no go on PATH"

@@ -27,6 +27,7 @@ type request struct {
 	RejectIf string `json:"rejectIf,omitempty"`
 	AlsoText bool   `json:"alsoText,omitempty"`
 	Severity string `json:"severity,omitempty"`
+	Restart  string `json:"restart,omitempty"`
 }
 
 // placeOf reads a place as a person writes it.

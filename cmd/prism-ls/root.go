@@ -29,6 +29,7 @@ func (a *app) commands() []*cobra.Command {
 		a.hoverCommand(),
 		a.renameCommand(),
 		a.diagCommand(),
+		a.serversCommand(),
 		a.demoCommand(),
 		a.approveCommand(),
 		a.trustCommand(),

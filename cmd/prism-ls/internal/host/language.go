@@ -30,6 +30,9 @@ func (h *Host) languageTools() ([]*tools.Tool, error) {
 	return builtin.Language(client, progress)
 }
 
+// Language is the client of the language servers.
+func (h *Host) Language() *langintel.Client { return h.language }
+
 // dependency knows the files outside of the workspace that an answer of a
 // language server has named.
 func (h *Host) dependency(path string) (absolute string, ok bool) {
