@@ -347,7 +347,7 @@ func (v *session) diagnostic(doc document, item *lspDiagnostic) diagnostics.Diag
 		out.Tags = append(out.Tags, diagnostics.Tag(tag))
 	}
 	for _, related := range item.Related {
-		if path, ok := v.client.relative(pathOf(related.Location.URI)); ok {
+		if path, ok := v.client.relative(related.Location.URI.path()); ok {
 			r := diagnostics.Related{Path: path, Message: printable(related.Message, 1<<10)}
 			r.Range.Start = diagnostics.Position{Line: int(related.Location.Range.Start.Line), UTF16: -1, Byte: 0}
 			r.Range.End = r.Range.Start

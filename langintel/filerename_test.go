@@ -215,6 +215,10 @@ func treeOf(t *testing.T, dir string) map[string]string {
 			out[filepath.ToSlash(rel)+"/"] = ""
 			return nil
 		}
+		if d.Type()&os.ModeSymlink != 0 {
+			out[filepath.ToSlash(rel)], err = os.Readlink(name)
+			return err
+		}
 		data, err := os.ReadFile(name)
 		out[filepath.ToSlash(rel)] = string(data)
 		return err

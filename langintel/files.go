@@ -188,8 +188,22 @@ func (f *Files) Read(name string) []byte {
 }
 
 // relative returns the workspace path of an absolute one, or false when it is
-// not in the workspace.
+// not in the workspace. A name that leads into it through links is of it too.
 func (c *Client) relative(absolute string) (string, bool) {
+	if rel, ok := c.below(absolute); ok || absolute == "" {
+		return rel, ok
+	}
+	// What the path names may not be there yet, its directory is.
+	dir, base := filepath.Split(absolute)
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || real == filepath.Clean(dir) {
+		return "", false
+	}
+	return c.below(filepath.Join(real, base))
+}
+
+// below is relative for names as they are written.
+func (c *Client) below(absolute string) (string, bool) {
 	for _, root := range c.roots {
 		if within(root, absolute) {
 			return filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(absolute, root), string(filepath.Separator))), true

@@ -64,7 +64,7 @@ func (s syncCommand) check(ctx context.Context, v *session, doc document) (check
 	var items []lspDiagnostic
 	for _, request := range []string{"syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"} {
 		var reply tsReply
-		params := executeCommandParams{Command: s.command, Arguments: []any{request, map[string]string{"file": pathOf(doc.uri)}}}
+		params := executeCommandParams{Command: s.command, Arguments: []any{request, map[string]string{"file": docURI(doc.uri).path()}}}
 		if err := v.read(ctx, "workspace/executeCommand", params, &reply); err != nil {
 			return checked{}, err
 		}
@@ -100,7 +100,7 @@ func (d *tsDiagnostic) lsp() lspDiagnostic {
 			continue
 		}
 		related := relatedInformation{Message: r.Message}
-		related.Location.URI = uri.File(r.Span.File)
+		related.Location.URI = docURI(uri.File(r.Span.File))
 		related.Location.Range = protocol.Range{Start: r.Span.Start.position(), End: r.Span.End.position()}
 		out.Related = append(out.Related, related)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/workspace"
@@ -26,7 +27,7 @@ const (
 type sited struct {
 	path     string // relative, or absolute when external
 	external bool
-	uri      protocol.DocumentURI
+	uri      docURI
 	rng      protocol.Range
 }
 
@@ -34,13 +35,13 @@ type sited struct {
 // be shown and is counted. A file of the workspace that is gone has no places: some
 // servers remember it.
 func (c *Client) site(places []place) (out []sited, dropped int) {
-	paths := map[protocol.DocumentURI]sited{}
-	gone := map[protocol.DocumentURI]bool{}
+	paths := map[docURI]sited{}
+	gone := map[docURI]bool{}
 	for _, p := range places {
 		s, known := paths[p.uri]
 		if !known {
 			s.uri = p.uri
-			s.path = pathOf(p.uri)
+			s.path = p.uri.path()
 			if rel, ok := c.relative(s.path); ok && s.path != "" {
 				s.path = rel
 				_, err := c.work.Lstat(workspace.Path{Rel: rel, Real: rel})
@@ -157,7 +158,12 @@ func (v *session) outlineFor(ctx context.Context, f *file, s sited) *outline {
 			return nil
 		}
 	}
-	o, err := v.outlineOf(ctx, f, s.uri)
+	// Not as the answer spelled it: the server knows an open document by our name.
+	name := v.uriOf(s.path)
+	if s.external {
+		name = uri.File(s.path)
+	}
+	o, err := v.outlineOf(ctx, f, name)
 	if err != nil {
 		v.client.opts.Logger.Debug("no outline", "server", v.spec.Name, "path", s.path, "error", err)
 		return nil

@@ -20,8 +20,11 @@ type lspDiagnostic struct {
 
 // relatedInformation is LSP 3.17 §diagnosticRelatedInformation.
 type relatedInformation struct {
-	Location protocol.Location `json:"location"`
-	Message  string            `json:"message"`
+	Location struct {
+		URI   docURI         `json:"uri"`
+		Range protocol.Range `json:"range"`
+	} `json:"location"`
+	Message string `json:"message"`
 }
 
 // code returns the code, a number or a string, as text.
@@ -42,9 +45,9 @@ func (d *lspDiagnostic) code() string {
 
 // publishParams is LSP 3.17 §textDocument_publishDiagnostics.
 type publishParams struct {
-	URI         protocol.DocumentURI `json:"uri"`
-	Version     *int32               `json:"version"`
-	Diagnostics []lspDiagnostic      `json:"diagnostics"`
+	URI         docURI          `json:"uri"`
+	Version     *int32          `json:"version"`
+	Diagnostics []lspDiagnostic `json:"diagnostics"`
 }
 
 // diagnosticParams is LSP 3.17 §textDocument_diagnostic, which package protocol
@@ -57,10 +60,10 @@ type diagnosticParams struct {
 
 // diagnosticReport is LSP 3.17 §documentDiagnosticReport, full or unchanged.
 type diagnosticReport struct {
-	Kind     string                                    `json:"kind"`
-	ResultID string                                    `json:"resultId"`
-	Items    []lspDiagnostic                           `json:"items"`
-	Related  map[protocol.DocumentURI]diagnosticReport `json:"relatedDocuments"`
+	Kind     string                      `json:"kind"`
+	ResultID string                      `json:"resultId"`
+	Items    []lspDiagnostic             `json:"items"`
+	Related  map[docURI]diagnosticReport `json:"relatedDocuments"`
 }
 
 // diagnosticOptions is LSP 3.17 §diagnosticOptions.

@@ -13,7 +13,7 @@ import (
 // workspaceEdit is LSP 3.17 §workspaceEdit; package protocol's drops create,
 // rename and delete from documentChanges.
 type workspaceEdit struct {
-	Changes         map[protocol.DocumentURI][]textEdit  `json:"changes"`
+	Changes         map[docURI][]textEdit                `json:"changes"`
 	DocumentChanges []documentChange                     `json:"documentChanges"`
 	Annotations     map[string]protocol.ChangeAnnotation `json:"changeAnnotations"`
 }
@@ -49,14 +49,14 @@ func (e *textEdit) span() (where protocol.Range, text string, err error) {
 type documentChange struct {
 	Kind         string `json:"kind"` // "", create, rename, delete
 	TextDocument struct {
-		URI     protocol.DocumentURI `json:"uri"`
-		Version *int32               `json:"version"`
+		URI     docURI `json:"uri"`
+		Version *int32 `json:"version"`
 	} `json:"textDocument"`
-	Edits      []textEdit           `json:"edits"`
-	URI        protocol.DocumentURI `json:"uri"`
-	OldURI     protocol.DocumentURI `json:"oldUri"`
-	NewURI     protocol.DocumentURI `json:"newUri"`
-	Annotation string               `json:"annotationId"`
+	Edits      []textEdit `json:"edits"`
+	URI        docURI     `json:"uri"`
+	OldURI     docURI     `json:"oldUri"`
+	NewURI     docURI     `json:"newUri"`
+	Annotation string     `json:"annotationId"`
 	Options    struct {
 		Overwrite         bool `json:"overwrite"`
 		IgnoreIfExists    bool `json:"ignoreIfExists"`
@@ -71,7 +71,7 @@ func (e *workspaceEdit) list() []documentChange {
 	if len(e.DocumentChanges) > 0 {
 		return e.DocumentChanges
 	}
-	uris := make([]protocol.DocumentURI, 0, len(e.Changes))
+	uris := make([]docURI, 0, len(e.Changes))
 	for u := range e.Changes {
 		uris = append(uris, u)
 	}

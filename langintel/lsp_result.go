@@ -10,7 +10,7 @@ import (
 // place is a Location or a LocationLink's target (LSP 3.17 §location,
 // §locationLink); package protocol decodes a link as an empty location.
 type place struct {
-	uri   protocol.DocumentURI
+	uri   docURI
 	rng   protocol.Range // the name
 	whole protocol.Range // all of what it names, where known
 }
@@ -21,11 +21,11 @@ func parsePlaces(v jsontext.Value) ([]place, error) {
 		return nil, nil
 	}
 	type either struct {
-		URI             protocol.DocumentURI `json:"uri"`
-		Range           protocol.Range       `json:"range"`
-		TargetURI       protocol.DocumentURI `json:"targetUri"`
-		TargetRange     protocol.Range       `json:"targetRange"`
-		TargetSelection protocol.Range       `json:"targetSelectionRange"`
+		URI             docURI         `json:"uri"`
+		Range           protocol.Range `json:"range"`
+		TargetURI       docURI         `json:"targetUri"`
+		TargetRange     protocol.Range `json:"targetRange"`
+		TargetSelection protocol.Range `json:"targetSelectionRange"`
 	}
 	var list []either
 	if v.Kind() == '{' {
@@ -63,8 +63,8 @@ type symbolNode struct {
 // symbolLocation is the location of a §workspaceSymbol, whose range a server may
 // leave for later.
 type symbolLocation struct {
-	URI   protocol.DocumentURI `json:"uri"`
-	Range *protocol.Range      `json:"range"`
+	URI   docURI          `json:"uri"`
+	Range *protocol.Range `json:"range"`
 }
 
 // parseSymbols reads DocumentSymbol[], SymbolInformation[], WorkspaceSymbol[] or null.

@@ -39,7 +39,7 @@ func (v *session) workspaceSymbols(ctx context.Context, query string) ([]found, 
 		if n.Location == nil {
 			continue
 		}
-		absolute := pathOf(n.Location.URI)
+		absolute := n.Location.URI.path()
 		if absolute == "" {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 )
 
 // watched is one registered pattern.
@@ -35,10 +34,10 @@ func parseWatched(r watchRegistration) []watched {
 			one.pattern = relative.Pattern
 			switch base := relative.Base.(type) {
 			case string:
-				one.base = pathOf(protocol.DocumentURI(base))
+				one.base = docURI(base).path()
 			case map[string]any:
 				folder, _ := base["uri"].(string)
-				one.base = pathOf(protocol.DocumentURI(folder))
+				one.base = docURI(folder).path()
 			}
 		}
 		if doublestar.ValidatePattern(one.pattern) {
@@ -60,14 +59,4 @@ func (w *watched) matches(root, rel string, kind protocol.FileChangeType) bool {
 		return ok && doublestar.MatchUnvalidated(w.pattern, inner)
 	}
 	return doublestar.MatchUnvalidated(w.pattern, rel) || doublestar.MatchUnvalidated(w.pattern, absolute)
-}
-
-// pathOf returns the path of a file URI, or "". Servers spell URIs in different
-// ways (drive letters, percent-encoding); the parsed path is the same.
-func pathOf(u protocol.DocumentURI) string {
-	parsed, err := uri.Parse(string(u))
-	if err != nil || !parsed.IsFile() {
-		return ""
-	}
-	return filepath.Clean(parsed.FsPath())
 }

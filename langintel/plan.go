@@ -7,8 +7,6 @@ import (
 	"path"
 	"slices"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/edit"
 	"github.com/prism-ls/prism-ls/tools/workspace"
@@ -116,9 +114,9 @@ func (p *plan) add(ctx context.Context, v *session, ch *documentChange) error {
 }
 
 // path returns the workspace path of a URI that may be edited.
-func (p *plan) path(u protocol.DocumentURI) (string, error) {
+func (p *plan) path(u docURI) (string, error) {
 	c := p.client
-	absolute := pathOf(u)
+	absolute := u.path()
 	rel, ok := c.relative(absolute)
 	if absolute == "" || !ok {
 		return "", tools.Errorf(tools.CodeLSPWorkspace, "the server wants to edit %s, which is outside the workspace", oneLine(string(u), 300))

@@ -60,7 +60,7 @@ func (v *session) takePublished(params []byte) {
 	if decodeJSON(params, &p) != nil {
 		return
 	}
-	path, ok := v.client.relative(pathOf(p.URI))
+	path, ok := v.client.relative(p.URI.path())
 	if !ok {
 		return
 	}

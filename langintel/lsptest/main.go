@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 )
 
@@ -25,17 +29,38 @@ func Main() {
 	if err := json.Unmarshal(text, &s.script); err != nil {
 		fail(err)
 	}
+	s.life = live(os.Args[3] + ".lives")
 	if s.record, err = os.OpenFile(os.Args[3], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 		fail(err)
+	}
+	if s.script.Stubborn {
+		signal.Ignore(syscall.SIGTERM)
 	}
 	s.perform(s.script.Start, Message{})
 	for {
 		message, err := s.next()
 		if err != nil {
-			os.Exit(0)
+			s.end()
 		}
 		s.handle(message)
 	}
+}
+
+// live counts the lives of a server in a file, a byte each.
+func live(path string) int {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		fail(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteString("."); err != nil {
+		fail(err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		fail(err)
+	}
+	return int(info.Size())
 }
 
 func fail(err error) {
@@ -48,8 +73,19 @@ type server struct {
 	in     *bufio.Reader
 	record *os.File
 	root   string
+	life   int
 	seen   map[string]int // messages by method
-	asked  int            // our own requests
+
+	mu    sync.Mutex // one message at a time on standard output
+	asked int        // our own requests
+}
+
+// end ends the process, unless nothing but force may.
+func (s *server) end() {
+	if s.script.Stubborn {
+		select {}
+	}
+	os.Exit(0)
 }
 
 // next reads and records one message.
@@ -96,7 +132,7 @@ func (s *server) handle(m Message) {
 	}
 	s.seen[m.Method]++
 	for _, rule := range s.script.On {
-		if rule.Method == m.Method && (rule.Nth == 0 || rule.Nth == s.seen[m.Method]) {
+		if s.matches(rule, m) {
 			s.perform(rule.Do, m)
 			return
 		}
@@ -107,51 +143,57 @@ func (s *server) handle(m Message) {
 		if capabilities == "" {
 			capabilities = "{}"
 		}
-		s.reply(m, `"result":{"capabilities":`+capabilities+`}`, 0)
+		s.do(Action{Reply: `{"capabilities":` + capabilities + `}`}, m, 0)
 	case m.Method == "shutdown":
-		s.reply(m, `"result":null`, 0)
+		s.do(Action{Reply: "null"}, m, 0)
 	case m.Method == "exit":
-		os.Exit(0)
+		if !s.script.Stubborn {
+			os.Exit(0)
+		}
 	case m.ID != nil && m.Method != "":
-		s.reply(m, `"error":{"code":-32601,"message":"not in the script"}`, 0)
+		s.do(Action{Error: `{"code":-32601,"message":"not in the script"}`}, m, 0)
 	}
+}
+
+func (s *server) matches(rule Rule, m Message) bool {
+	return rule.Method == m.Method && (rule.Nth == 0 || rule.Nth == s.seen[m.Method]) &&
+		(rule.Life == 0 || rule.Life == s.life) && strings.Contains(string(m.Params), rule.Has)
 }
 
 func (s *server) perform(actions []Action, m Message) {
 	for _, a := range actions {
-		for range max(a.Repeat, 1) {
-			s.do(a, m)
+		for n := range max(a.Repeat, 1) {
+			if a.After == 0 {
+				s.do(a, m, n)
+				continue
+			}
+			time.AfterFunc(time.Duration(a.After)*time.Millisecond, func() { s.do(a, m, n) })
 		}
 	}
 }
 
-func (s *server) do(a Action, m Message) {
+func (s *server) do(a Action, m Message, n int) {
+	fill := s.filler(a, m, n)
 	switch {
 	case a.Reply != "":
-		s.reply(m, `"result":`+a.Reply, a.Split)
+		s.send(a, `"id":`+string(m.ID)+`,"result":`+fill(a.Reply)+"}")
 	case a.Error != "":
-		s.reply(m, `"error":`+a.Error, a.Split)
+		s.send(a, `"id":`+string(m.ID)+`,"error":`+fill(a.Error)+"}")
 	case a.Notify != "":
-		s.send(`{"jsonrpc":"2.0",`+strings.TrimPrefix(a.Notify, "{"), a.Split)
+		s.send(a, strings.TrimPrefix(fill(a.Notify), "{"))
 	case a.Request != "":
-		s.asked++
-		id := fmt.Sprintf(`"ask-%d"`, s.asked)
-		s.send(`{"jsonrpc":"2.0","id":`+id+`,`+strings.TrimPrefix(a.Request, "{"), a.Split)
-		for a.Await {
-			answer, err := s.next()
-			if err != nil {
-				os.Exit(0)
-			}
-			if answer.Method == "" && string(answer.ID) == id {
-				break
-			}
-			s.handle(answer)
-		}
+		s.request(a, fill(a.Request))
 	case a.Raw != "":
-		s.write(a.Raw, a.Split)
+		s.write(fill(a.Raw), a)
 	case a.Stderr != "":
 		fmt.Fprint(os.Stderr, a.Stderr)
+	case a.Run != "":
+		cmd := exec.Command("/bin/sh", "-c", a.Run)
+		if err := cmd.Start(); err != nil {
+			fail(err)
+		}
 	case a.Hang:
+		s.mu.Lock()
 		select {}
 	case a.Exit != 0:
 		os.Exit(a.Exit)
@@ -160,26 +202,73 @@ func (s *server) do(a Action, m Message) {
 	}
 }
 
-func (s *server) reply(m Message, outcome string, split int) {
-	s.send(`{"jsonrpc":"2.0","id":`+string(m.ID)+`,`+outcome+`}`, split)
+// request asks the client, and with Await handles what comes before the answer.
+func (s *server) request(a Action, body string) {
+	s.mu.Lock()
+	s.asked++
+	id := fmt.Sprintf(`"ask-%d"`, s.asked)
+	s.mu.Unlock()
+	s.send(a, `"id":`+id+`,`+strings.TrimPrefix(body, "{"))
+	for a.Await {
+		answer, err := s.next()
+		if err != nil {
+			s.end()
+		}
+		if answer.Method == "" && string(answer.ID) == id {
+			break
+		}
+		s.handle(answer)
+	}
 }
 
-func (s *server) send(body string, split int) {
-	body = strings.ReplaceAll(body, "${root}", s.root)
-	s.write(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body), split)
+// filler replaces what stands for something else in an action's texts.
+func (s *server) filler(a Action, m Message, n int) func(string) string {
+	var params struct {
+		TextDocument struct {
+			URI     string `json:"uri"`
+			Version int    `json:"version"`
+		} `json:"textDocument"`
+	}
+	_ = json.Unmarshal(m.Params, &params) // messages without a document have none
+	pairs := []string{
+		"${root}", s.root, "${n}", strconv.Itoa(n),
+		"${uri}", params.TextDocument.URI, "${version}", strconv.Itoa(params.TextDocument.Version),
+	}
+	if a.Fill > 0 {
+		pairs = append(pairs, "${fill}", strings.Repeat("x", a.Fill))
+	}
+	return strings.NewReplacer(pairs...).Replace
 }
 
-func (s *server) write(text string, split int) {
-	for split > 0 && len(text) > split {
-		s.out(text[:split])
-		text = text[split:]
-		time.Sleep(50 * time.Microsecond) // so that the pieces arrive as such
+// send frames a message; body lacks its beginning.
+func (s *server) send(a Action, body string) {
+	body = `{"jsonrpc":"2.0",` + body
+	head := a.Head
+	if head == "" {
+		head = "Content-Length: %d\r\n\r\n"
+	}
+	s.write(fmt.Sprintf(head, len(body))+body, a)
+}
+
+func (s *server) write(text string, a Action) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	const pause = 50 * time.Microsecond // so that the pieces arrive as such
+	for a.Split > 0 && len(text) > a.Split {
+		s.out(text[:a.Split])
+		text = text[a.Split:]
+		time.Sleep(pause)
+	}
+	if a.Cut > 0 && a.Cut < len(text) {
+		s.out(text[:a.Cut])
+		text = text[a.Cut:]
+		time.Sleep(pause)
 	}
 	s.out(text)
 }
 
 func (s *server) out(text string) {
 	if _, err := os.Stdout.WriteString(text); err != nil {
-		os.Exit(0)
+		s.end()
 	}
 }

@@ -17,40 +17,54 @@ type Script struct {
 	// Start is done before anything is read.
 	Start []Action
 	On    []Rule
+	// Stubborn: neither SIGTERM, nor the exit notification, nor the end of its input
+	// ends the server.
+	Stubborn bool
 }
 
 // Rule says what to do when a message of a method arrives. The first rule that
 // matches is followed.
 type Rule struct {
 	Method string
-	// Nth is which of them, from 1; 0: every one.
+	// Nth is which of them, from 1, in this life of the server; 0: every one.
 	Nth int
+	// Life is in which life of the server, from 1; 0: in every one.
+	Life int
+	// Has is a text that the parameters, as JSON, must contain.
+	Has string
 	Do  []Action
 }
 
-// Action is one thing to do; exactly one field but Split and Await is set. In all JSON
-// texts ${root} stands for the root URI that the client gave.
+// Action is one thing to do; exactly one field of the first group is set. In all
+// texts ${root} stands for the root URI that the client gave; ${uri} and ${version}
+// for those of the text document in the message that is being handled; ${n} for
+// the number of the repetition, from 0; ${fill} for Fill letters.
 type Action struct {
 	Reply   string // JSON of the result
 	Error   string // JSON of the error object
 	Notify  string // JSON of a whole notification, without "jsonrpc"
 	Request string // JSON of a whole request, without "jsonrpc" and "id"
+	Raw     string // written to standard output as it is
+	Stderr  string // written to standard error
+	Run     string // a shell script that is started, and not waited for
+	Hang    bool   // stop everything, reading too
+	Exit    int    // end the process with this code
+	Sleep   int    // wait, in milliseconds
+
+	// After does it so many milliseconds later, while the server goes on: what comes
+	// after it is not held up. Not for a Request with Await.
+	After int
 	// Await waits for the client's answer to Request.
 	Await bool
-	// Raw is written to standard output as it is.
-	Raw string
-	// Stderr is written to standard error.
-	Stderr string
-	// Hang stops everything, reading too.
-	Hang bool
-	// Exit ends the process with this code.
-	Exit int
-	// Sleep waits, in milliseconds.
-	Sleep int
-	// Repeat does Notify or Raw this often.
+	// Repeat does it this often.
 	Repeat int
-	// Split writes what this action sends in pieces of this many bytes.
-	Split int
+	// Fill is how many letters ${fill} stands for.
+	Fill int
+	// Split writes what is sent in pieces of this many bytes, Cut in two pieces of
+	// which the first has this many.
+	Split, Cut int
+	// Head is the header of what is sent, with %d for its length; empty: the usual.
+	Head string
 }
 
 // Record is where a server notes what it receives.
@@ -109,6 +123,18 @@ func (r *Record) Messages(t testing.TB) []Message {
 	}
 }
 
+// Of returns the messages of a method that the server has received so far.
+func (r *Record) Of(t testing.TB, method string) []Message {
+	t.Helper()
+	var out []Message
+	for _, m := range r.Messages(t) {
+		if m.Method == method {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // Wait returns the messages of a method once there are n of them, and fails the
 // test when that takes longer than ten seconds.
 func (r *Record) Wait(t testing.TB, method string, n int) []Message {
@@ -117,12 +143,7 @@ func (r *Record) Wait(t testing.TB, method string, n int) []Message {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		var out []Message
-		for _, m := range r.Messages(t) {
-			if m.Method == method {
-				out = append(out, m)
-			}
-		}
+		out := r.Of(t, method)
 		if len(out) >= n {
 			return out
 		}
