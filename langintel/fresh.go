@@ -3,6 +3,8 @@ package langintel
 import (
 	"context"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -248,8 +250,36 @@ func (v *session) covers(doc document, pub *published) bool {
 	if len(changed) == 0 || v.spec.Dependents == nil {
 		return len(changed) == 0
 	}
+	return !v.reached(v.changes.now(), changed)[doc.path]
+}
+
+// reaches remembers what depends on changed files, as of a change's number: many
+// documents ask about the same ones.
+type reaches struct {
+	mu     sync.Mutex
+	number int64
+	known  map[string]map[string]bool // by the changed files
+}
+
+// reached returns the files whose problems may change with others.
+func (v *session) reached(number int64, changed []string) map[string]bool {
+	slices.Sort(changed)
+	of := strings.Join(slices.Compact(changed), "\x00")
+	v.reaches.mu.Lock()
+	defer v.reaches.mu.Unlock()
+	if v.reaches.known == nil || v.reaches.number != number {
+		v.reaches.number, v.reaches.known = number, map[string]map[string]bool{}
+	}
+	if set := v.reaches.known[of]; set != nil {
+		return set
+	}
 	files := &Files{client: v.client, ctx: v.client.ctx, all: v.client.watch.all(v.client.ctx)}
-	return !slices.Contains(v.spec.Dependents(files, changed), doc.path)
+	set := map[string]bool{}
+	for _, path := range v.spec.Dependents(files, changed) {
+		set[path] = true
+	}
+	v.reaches.known[of] = set
+	return set
 }
 
 // quietFor is how long must be waited before a publish may be believed to be the

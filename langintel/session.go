@@ -53,6 +53,7 @@ type session struct {
 	changes changeLog
 	primed  primed
 	pace    pace // of diagnostics
+	reaches reaches
 
 	dead     chan struct{}
 	endOnce  sync.Once
