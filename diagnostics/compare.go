@@ -138,17 +138,19 @@ func (t *tracker) place(e *entry) error {
 
 // sortOut fills the delta's lists from the matched and unmatched entries.
 func (t *tracker) sortOut(delta *Delta) {
+	var introduced []*entry
 	for _, e := range t.head {
 		reason := t.cover.ofHead(e.d)
+		raised := e.match != nil && t.opts.Strict && e.d.Severity < e.match.d.Severity
 		switch {
-		case e.match != nil && t.opts.Strict && e.d.Severity < e.match.d.Severity:
-			delta.Introduced = append(delta.Introduced, *e.d)
-		case e.match != nil:
+		case e.match != nil && !raised:
 			delta.Unchanged = append(delta.Unchanged, matchOf(e))
-		case reason == "":
-			delta.Introduced = append(delta.Introduced, *e.d)
-		default:
+		case e.match == nil && reason != "":
 			delta.Unknown = append(delta.Unknown, Unknown{*e.d, Head, reason})
+		case t.generated(e.d.Path):
+			delta.Generated = append(delta.Generated, *e.d)
+		default:
+			introduced = append(introduced, e)
 		}
 	}
 	for _, e := range t.base {
@@ -161,7 +163,12 @@ func (t *tracker) sortOut(delta *Delta) {
 		}
 		delta.Fixed = append(delta.Fixed, *e.d)
 	}
-	Sort(delta.Introduced)
+	slices.SortStableFunc(introduced, func(a, b *entry) int { return order(a.d, b.d) })
+	for _, e := range introduced {
+		delta.Introduced = append(delta.Introduced, *e.d)
+		delta.OnChanged = append(delta.OnChanged, e.alone || e.hunk >= 0)
+	}
+	Sort(delta.Generated)
 	Sort(delta.Fixed)
 	slices.SortStableFunc(delta.Unchanged, func(a, b Match) int {
 		return cmp.Or(order(&a.Head, &b.Head), order(&a.Base, &b.Base))
@@ -169,6 +176,17 @@ func (t *tracker) sortOut(delta *Delta) {
 	slices.SortStableFunc(delta.Unknown, func(a, b Unknown) int {
 		return cmp.Or(cmp.Compare(b.Side, a.Side), order(&a.Diagnostic, &b.Diagnostic))
 	})
+}
+
+// generated asks about a file of the head by the name that the base knows it by.
+func (t *tracker) generated(path string) bool {
+	if t.opts.Generated == nil {
+		return false
+	}
+	if base, ok := t.cover.files.ToBase(path); ok {
+		path = base
+	}
+	return t.opts.Generated(path)
 }
 
 func matchOf(head *entry) Match {
@@ -186,7 +204,7 @@ func matchOf(head *entry) Match {
 func (d *Delta) cut(maxEntries int) {
 	d.Counts = Counts{
 		Introduced: len(d.Introduced), Fixed: len(d.Fixed),
-		Unchanged: len(d.Unchanged), Unknown: len(d.Unknown),
+		Unchanged: len(d.Unchanged), Unknown: len(d.Unknown), Generated: len(d.Generated),
 	}
 	for i := range d.Introduced {
 		if d.Introduced[i].Severity == Error {
@@ -195,11 +213,12 @@ func (d *Delta) cut(maxEntries int) {
 	}
 	left := maxEntries
 	d.Introduced = keep(d.Introduced, &left)
+	d.OnChanged = slices.Clip(d.OnChanged[:len(d.Introduced)])
+	d.Generated = keep(d.Generated, &left)
 	d.Fixed = keep(d.Fixed, &left)
 	d.Unknown = keep(d.Unknown, &left)
 	d.Unchanged = keep(d.Unchanged, &left)
-	c := d.Counts
-	d.Truncated = c.Introduced+c.Fixed+c.Unchanged+c.Unknown > maxEntries
+	d.Truncated = d.Counts.entries() > maxEntries
 }
 
 func keep[T any](list []T, left *int) []T {

@@ -63,14 +63,29 @@ type Counts struct {
 	Unchanged        int
 	Unknown          int
 	IntroducedErrors int // of Introduced, those that are errors
+	Generated        int // introduced in generated files; not in Introduced
+}
+
+// entries is how many entries the lists of a whole delta hold.
+func (c *Counts) entries() int {
+	return c.Introduced + c.Generated + c.Fixed + c.Unchanged + c.Unknown
+}
+
+// held is how many the delta's lists hold.
+func (d *Delta) held() int {
+	return len(d.Introduced) + len(d.Generated) + len(d.Fixed) + len(d.Unchanged) + len(d.Unknown)
 }
 
 // Delta is what a change did to the problems. Every diagnostic of the head is
-// introduced, unchanged or unknown; every one of the base is fixed, unchanged
-// or unknown, or its severity rose under a strict policy. The lists are in a
-// fixed order, worst first.
+// introduced (in generated files listed apart), unchanged or unknown; every one
+// of the base is fixed, unchanged or unknown, or its severity rose under a strict
+// policy. The lists are in a fixed order, worst first.
 type Delta struct {
 	Introduced []Diagnostic
+	// OnChanged says of each of Introduced whether its line is new or was replaced;
+	// see [Delta.ByChangedLines].
+	OnChanged  []bool
+	Generated  []Diagnostic // introduced in generated files
 	Fixed      []Diagnostic
 	Unchanged  []Match
 	Unknown    []Unknown
@@ -98,10 +113,14 @@ func (d *Delta) Status() string {
 // Options are what Compare knows of the change. nil, and every zero field, is
 // the default.
 type Options struct {
-	Files      FileMap        // nil: every file kept its name
-	Lines      LineMap        // nil: worked out from Contents; without those no line changed
-	Contents   Contents       // nil: edited blocks of equal length are paired line by line, and no moves are found
-	Renames    []SymbolRename // none: messages are compared as they are
-	Strict     bool           // a severity that rose counts as introduced
-	MaxEntries int            // entries in the four lists together; default 2000, at most 10000
+	Files    FileMap        // nil: every file kept its name
+	Lines    LineMap        // nil: worked out from Contents; without those no line changed
+	Contents Contents       // nil: edited blocks of equal length are paired line by line, and no moves are found
+	Renames  []SymbolRename // none: messages are compared as they are
+	// Generated reports whether a file is generated, by the attributes of the base's
+	// tree, so that a change cannot declare its own problems generated. It is asked
+	// by the base's name of a file, or the head's of a new one. nil: none is.
+	Generated  func(path string) bool
+	Strict     bool // a severity that rose counts as introduced
+	MaxEntries int  // entries in all lists together; default 2000, at most 10000
 }

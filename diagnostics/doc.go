@@ -9,18 +9,26 @@
 //   - [Exact] takes file, source, line, character and code as identity. A blank
 //     line above a problem makes it another problem.
 //   - [Compare] follows problems through the change: files that were renamed,
-//     lines that shifted, a symbol that got another name. It answers
-//     introduced, fixed, unchanged or unknown, and never calls a problem fixed
-//     when the producer that reported it was not heard.
+//     lines that shifted, were edited or moved elsewhere, a symbol that got another
+//     name. It answers introduced, fixed, unchanged or unknown, and never calls a
+//     problem fixed when the producer that reported it was not heard.
 //
-// The change itself comes from the caller through [FileMap], [LineMap] and
-// [Contents]; the package reads no file and runs no program.
+// The change itself comes from the caller: the texts of both sides through
+// [Contents], which files were renamed through [FileMap], made of what
+// git diff-tree says by [ParseRawDiff] and [RawFiles], and, where the caller knows
+// them exactly, the changed lines through [LineMap]. The package reads no file and
+// runs no program.
 //
-//	base, head := before.Snapshot(), after.Snapshot()
-//	delta, err := diagnostics.Compare(base, head, &diagnostics.Options{
-//		Files:   diagnostics.NewFileChanges(diagnostics.FileChange{Old: "a.go", New: "b.go"}),
-//		Lines:   diagnostics.Hunks{"a.go": {{OldStart: 3, OldLines: 1, NewStart: 3, NewLines: 2}}},
-//		Renames: []diagnostics.SymbolRename{{Old: "Server", New: "Host"}},
+//	changes, err := diagnostics.ParseRawDiff(output) // of git diff-tree -r -z --raw -M50% base head
+//	delta, err := diagnostics.Compare(before.Snapshot(), after.Snapshot(), &diagnostics.Options{
+//		Files:    diagnostics.RawFiles(changes),
+//		Contents: texts,
+//		Renames:  []diagnostics.SymbolRename{{Old: "Server", New: "Host"}},
 //	})
-//	fmt.Print(delta.Text(nil))
+//	fmt.Print(delta.Text(&diagnostics.TextOptions{Contents: texts}))
+//
+// A delta is also written as SARIF by [Delta.SARIF] and as lines by [Lines];
+// [IDs] names its problems for comments, and [Delta.ByChangedLines] shows what a
+// filter by changed lines would make of it. docs/diagnostics.md tells people what
+// the words mean and how well it does.
 package diagnostics

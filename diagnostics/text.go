@@ -18,7 +18,7 @@ const (
 // TextOptions shape the text form. nil, and every zero field, is the default.
 type TextOptions struct {
 	Contents Contents // nil: no source lines, columns counted in UTF-16 units
-	MaxItems int      // introduced and fixed problems shown; 0 or less: 50
+	MaxItems int      // introduced and fixed problems shown; 0 or less: 50; what is left out is counted
 }
 
 // Text is the delta in few words for a model: a line of counts, then what was
@@ -35,7 +35,9 @@ func (d *Delta) Text(opts *TextOptions) string {
 	fmt.Fprintf(&b, "%d introduced, %d fixed, %d unchanged, %d unknown\n",
 		d.Counts.Introduced, d.Counts.Fixed, d.Counts.Unchanged, d.Counts.Unknown)
 	w := &writer{out: &b, cache: newLineCache(opts.Contents)}
+	w.limits(d)
 	w.section("introduced", d.Introduced, Head, d.Counts.Introduced, &left)
+	w.section("introduced in generated files", d.Generated, Head, d.Counts.Generated, &left)
 	w.section("fixed", d.Fixed, Base, d.Counts.Fixed, &left)
 	w.unknown(d.Unknown)
 	return b.String()
@@ -57,6 +59,17 @@ func Lines(list []Diagnostic, side Side, contents Contents) string {
 type writer struct {
 	out   *strings.Builder
 	cache *lineCache
+}
+
+// limits says where the delta does not hold everything.
+func (w *writer) limits(d *Delta) {
+	if d.Truncated {
+		fmt.Fprintf(w.out, "the lists hold %d of %d entries\n", d.held(), d.Counts.entries())
+	}
+	if n := len(d.Unread); n > 0 {
+		first, _ := cleanText(d.Unread[0], pathBytes)
+		fmt.Fprintf(w.out, "%d files could not be read, so their lines count as unchanged; the first is %s\n", n, oneLine(first))
+	}
 }
 
 // section prints a heading and as many diagnostics as are left to show.
