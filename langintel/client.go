@@ -31,6 +31,7 @@ type Client struct {
 	external map[string]bool // dep: paths that results have named
 	closed   bool
 
+	actions actionIDs
 	editing sync.Mutex // one change from a server at a time
 	running sync.WaitGroup
 	stop    context.CancelFunc

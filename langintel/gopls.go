@@ -33,7 +33,12 @@ func gopls() Spec {
 			`"symbolStyle":"Full",` +
 			// Names of dependencies would crowd out the workspace's own.
 			`"symbolScope":"workspace"}`),
-		Ready:       Blocks(),
+		Ready: Blocks(),
+		// Those that work on go.mod run the go command, and are not among them.
+		EditCommands: []string{
+			"gopls.add_import", "gopls.add_test", "gopls.apply_fix", "gopls.change_signature",
+			"gopls.extract_to_new_file", "gopls.modify_tags", "gopls.move_type",
+		},
 		ReadsDisk:   true,
 		SymbolQuery: func(names []string) string { return strings.Join(names, ".") + "$" },
 		MaxSymbols:  100,

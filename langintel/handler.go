@@ -47,8 +47,7 @@ func (v *session) handleRequest(ctx context.Context, method string, params []byt
 	case "window/showDocument":
 		return protocol.ShowDocumentResult{Success: false}, nil
 	case "workspace/applyEdit":
-		// A server writes only while a command of ours runs, and none does.
-		return applyEditResponse{Reason: "no command of the client is running"}, nil
+		return v.applyEdit(params)
 	case "workspace/diagnostic/refresh", "workspace/semanticTokens/refresh", "workspace/codeLens/refresh",
 		"workspace/inlayHint/refresh", "workspace/inlineValue/refresh", "workspace/foldingRange/refresh":
 		return nil, nil // nothing is kept that would have to be asked again

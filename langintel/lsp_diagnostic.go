@@ -10,12 +10,15 @@ import (
 // lspDiagnostic is LSP 3.17 §diagnostic with the code as the server wrote it.
 type lspDiagnostic struct {
 	Range    protocol.Range       `json:"range"`
-	Severity int                  `json:"severity"`
-	Code     jsontext.Value       `json:"code"`
-	Source   string               `json:"source"`
+	Severity int                  `json:"severity,omitzero"`
+	Code     jsontext.Value       `json:"code,omitzero"`
+	Source   string               `json:"source,omitzero"`
 	Message  string               `json:"message"`
-	Tags     []int                `json:"tags"`
-	Related  []relatedInformation `json:"relatedInformation"`
+	Tags     []int                `json:"tags,omitzero"`
+	Related  []relatedInformation `json:"relatedInformation,omitzero"`
+	// About and Data go back to the server with a request for code actions.
+	About jsontext.Value `json:"codeDescription,omitzero"`
+	Data  jsontext.Value `json:"data,omitzero"`
 }
 
 // relatedInformation is LSP 3.17 §diagnosticRelatedInformation.

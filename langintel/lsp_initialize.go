@@ -106,7 +106,7 @@ func clientCapabilities() jsontext.Value {
 	return jsontext.Value(`{
 "general":{"positionEncodings":["utf-8","utf-16","utf-32"],
  "staleRequestSupport":{"cancel":true,"retryOnContentModified":["textDocument/references","textDocument/definition","textDocument/declaration","textDocument/typeDefinition","textDocument/implementation","textDocument/hover","textDocument/documentSymbol","workspace/symbol","textDocument/diagnostic"]}},
-"workspace":{"configuration":true,"workspaceFolders":true,
+"workspace":{"configuration":true,"workspaceFolders":true,"applyEdit":true,"executeCommand":{"dynamicRegistration":true},
  "fileOperations":{"dynamicRegistration":true,"willRename":true,"didRename":true},
  "workspaceEdit":{"documentChanges":true,"resourceOperations":["create","rename","delete"],"failureHandling":"transactional","changeAnnotationSupport":{}},
  "didChangeConfiguration":{"dynamicRegistration":true},
@@ -123,7 +123,10 @@ func clientCapabilities() jsontext.Value {
  "references":{"dynamicRegistration":true},
  "documentSymbol":{"dynamicRegistration":true,"hierarchicalDocumentSymbolSupport":true},
  "rename":{"dynamicRegistration":true,"prepareSupport":true,"prepareSupportDefaultBehavior":1,"honorsChangeAnnotations":true},
- "publishDiagnostics":{"relatedInformation":true,"versionSupport":true,"tagSupport":{"valueSet":[1,2]}},
+ "codeAction":{"dynamicRegistration":true,"isPreferredSupport":true,"disabledSupport":true,"dataSupport":true,"honorsChangeAnnotations":true,
+  "resolveSupport":{"properties":["edit","command"]},
+  "codeActionLiteralSupport":{"codeActionKind":{"valueSet":["","quickfix","refactor","refactor.extract","refactor.inline","refactor.move","refactor.rewrite","source","source.organizeImports","source.fixAll"]}}},
+ "publishDiagnostics":{"relatedInformation":true,"codeDescriptionSupport":true,"dataSupport":true,"versionSupport":true,"tagSupport":{"valueSet":[1,2]}},
  "diagnostic":{"dynamicRegistration":true,"relatedDocumentSupport":true}},
 "window":{"workDoneProgress":true,"showMessage":{},"showDocument":{"support":true}},
 "experimental":{"serverStatusNotification":true}}`)

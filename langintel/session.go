@@ -54,6 +54,7 @@ type session struct {
 	primed  primed
 	pace    pace // of diagnostics
 	reaches reaches
+	command atomic.Pointer[running] // the one of ours that it is at
 
 	dead     chan struct{}
 	endOnce  sync.Once

@@ -79,6 +79,9 @@ type Spec struct {
 	// Degraded says why the server knows less here than it could, and what would
 	// help; "": all is well. nil: always.
 	Degraded func(p Project) string
+	// EditCommands are patterns (path.Match) of the commands that do nothing but ask
+	// for edits; before any other one the policy is asked as for a program.
+	EditCommands []string
 	// LoneCR: the server ends lines at a CR without LF too, as LSP 3.17
 	// §textDocuments says; many do not.
 	LoneCR bool

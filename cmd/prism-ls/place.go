@@ -28,6 +28,12 @@ type request struct {
 	AlsoText bool   `json:"alsoText,omitempty"`
 	Severity string `json:"severity,omitempty"`
 	Restart  string `json:"restart,omitempty"`
+
+	EndLine   int      `json:"endLine,omitempty"`
+	Kinds     []string `json:"kinds,omitempty"`
+	Apply     string   `json:"apply,omitempty"`
+	Direction string   `json:"direction,omitempty"`
+	Depth     int      `json:"depth,omitempty"`
 }
 
 // placeOf reads a place as a person writes it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -20,7 +21,7 @@ func TestPlaceOf(t *testing.T) {
 		"a.go:12:Type.Mth": {Path: "a.go", Line: 12, Symbol: "Type.Mth"},
 	} {
 		got, err := placeOf(text)
-		if err != nil || got != want {
+		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v %v, want %+v", text, got, err, want)
 		}
 	}

@@ -28,6 +28,7 @@ func (a *app) commands() []*cobra.Command {
 		a.refsCommand(),
 		a.hoverCommand(),
 		a.renameCommand(),
+		a.actionsCommand(),
 		a.diagCommand(),
 		a.serversCommand(),
 		a.demoCommand(),

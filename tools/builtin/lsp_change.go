@@ -33,6 +33,23 @@ type LSPChange struct {
 	Leftovers     []LSPLocation `json:"leftovers,omitempty"`
 }
 
+// LSPApplied is what a tool that changes files only when it is told to says about
+// the change, as LSPChange does.
+type LSPApplied struct {
+	Files         []string  `json:"files,omitempty"`
+	Edits         *int      `json:"edits,omitempty"`
+	Patch         string    `json:"patch,omitempty"`
+	UndoID        string    `json:"undoId,omitempty"`
+	UndoIDs       []string  `json:"undoIds,omitempty"`
+	Degraded      string    `json:"degraded,omitempty"`
+	Confirmations []string  `json:"confirmations,omitempty"`
+	Delta         *LSPDelta `json:"delta,omitempty"`
+}
+
+func (m *LSPChange) applied() LSPApplied {
+	return LSPApplied{m.Files, &m.Edits, m.Patch, m.UndoID, m.UndoIDs, m.Degraded, m.Confirmations, m.Delta}
+}
+
 // changeSpec is a tool of this group that changes files.
 func changeSpec(name, title, description string) tools.Spec {
 	return tools.Spec{

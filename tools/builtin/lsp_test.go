@@ -297,3 +297,55 @@ func TestLSPToolsAreShort(t *testing.T) {
 	}
 	t.Logf("%d bytes", size)
 }
+
+func TestLSPRenameFileTool(t *testing.T) {
+	h, rules := newShop(t)
+	for _, in := range []args{
+		{}, {"from": "a"}, {"to": "b"}, {"newName": "x", "from": "a", "to": "b"}, {"symbol": "Shelf", "from": "a", "to": "b"}, {"symbol": "Shelf"}, {"newName": ""},
+	} {
+		h.fails("lsp_rename", in, tools.CodeToolInput)
+	}
+	in := args{"from": "label/label.go", "to": "label/names.go"}
+	done, text := h.wire("lsp_rename", in, `{"status": "partial", "server": "", "barrier": "request", "edits": 0, "files": ["label/label.go", "label/names.go"],
+		"reason": "no language server here takes part in renaming this file, so references to its path are as they were",
+		"delta": {"status": "complete", "introduced": [], "fixed": [], "unchanged": 0, "unknown": 0}}`, "patch", "undoId")
+	if !strings.HasPrefix(text, "[partial: no language server") || !strings.Contains(done["patch"].(string), "rename to label/names.go") {
+		t.Errorf("%s\n%s", text, done["patch"])
+	}
+	if len(rules.actions) != 1 || !slices.Equal(rules.actions[0].Paths, []string{"label/label.go", "label/names.go"}) {
+		t.Errorf("the policy was shown %+v", rules.actions)
+	}
+	h.ok("undo", args{"undoId": done["undoId"]}, nil)
+	h.content("label/label.go")
+}
+
+func TestLSPCodeActionsTool(t *testing.T) {
+	h, rules := newShop(t)
+	text := "package till\n\nimport \"os\"\n"
+	h.write("till/more.go", text)
+	list, _ := h.wire("lsp_code_actions", args{"path": "till/more.go", "line": 1, "kinds": []string{"source.organizeImports"}}, `{`+completeAnswer+`}`, "actions")
+	action := list["actions"].([]any)[0].(map[string]any)
+	id := action["id"].(string)
+	delete(action, "id")
+	if diff := cmp.Diff(map[string]any{"title": "Organize Imports", "kind": "source.organizeImports", "preferred": false, "server": "gopls"}, action); diff != "" {
+		t.Error(diff)
+	}
+	dry, _ := h.wire("lsp_code_actions", args{"apply": id, "dryRun": true}, `{`+completeAnswer+`, "edits": 1, "files": ["till/more.go"]}`, "patch")
+	if h.content("till/more.go") != text || len(rules.actions) != 0 {
+		t.Error("a dry run did something")
+	}
+	rules.forbid = true
+	h.fails("lsp_code_actions", args{"apply": id}, tools.CodeExecutionDenied)
+	rules.forbid = false
+	done, said := h.wire("lsp_code_actions", args{"apply": id}, `{`+completeAnswer+`, "edits": 1, "files": ["till/more.go"]}`, "patch", "undoId", "delta")
+	if done["patch"] != dry["patch"] || strings.Contains(h.content("till/more.go"), "os") || len(done["delta"].(map[string]any)["fixed"].([]any)) != 1 {
+		t.Errorf("%s\n%v", h.content("till/more.go"), done)
+	}
+	if !strings.HasPrefix(said, "Applied: 1 edits in 1 files\n  till/more.go\nundoId ") {
+		t.Errorf("%s", said)
+	}
+	h.fails("lsp_code_actions", args{"apply": id}, tools.CodeLSPStale)
+	h.fails("lsp_code_actions", args{"apply": "none"}, tools.CodeToolInput)
+	h.fails("lsp_code_actions", args{"path": "till/more.go", "line": 1, "dryRun": true}, tools.CodeToolInput)
+	h.fails("lsp_code_actions", args{"path": "till/more.go", "line": 3, "endLine": 1}, tools.CodeOutOfRange)
+}
