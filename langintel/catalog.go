@@ -5,6 +5,14 @@ package langintel
 func Catalogue() []Spec {
 	return []Spec{
 		gopls(),
+		clangd(),
+		rustAnalyzer(),
+		bash(),
+		yaml(),
+		vscodeJSON(),
+		vscodeHTML(),
+		vscodeCSS(),
+		intelephense(),
 
 		svelte(),
 		vue(),

@@ -216,8 +216,18 @@ func (c *Client) projectOf(s *server, program string) Project {
 	return Project{
 		Root: filepath.Join(c.work.Root(), filepath.FromSlash(s.root)), Path: s.root, Program: program,
 		Trusted: c.opts.Trusted, Files: &Files{client: c, ctx: c.ctx, all: c.watch.all(c.ctx)},
+		Cache:   c.cacheDir(s.spec.Name),
+		command: func(name string) string { path, _ := c.lookPath(name); return path },
 		outside: func(path string) bool { return !c.inside(path) },
 	}
+}
+
+// cacheDir is where a server may keep what it can make again.
+func (c *Client) cacheDir(name string) string {
+	if c.opts.ServerDir == "" || c.inside(c.opts.ServerDir) {
+		return ""
+	}
+	return filepath.Join(c.opts.ServerDir, "cache", name)
 }
 
 // workspaceServers returns the servers that a question about the whole workspace

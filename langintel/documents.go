@@ -38,6 +38,9 @@ type document struct {
 	// when the server was told.
 	epoch int64
 	sent  time.Time
+	// rebuilt is the number of the last change of any file that the server was made
+	// to take in.
+	rebuilt int64
 }
 
 func (d *documents) init(v *session) {
@@ -88,6 +91,7 @@ func (d *documents) add(path string, f *file) (*document, error) {
 		return nil, tools.AsError(err)
 	}
 	doc.epoch, doc.sent = d.session.changes.now(), time.Now()
+	doc.rebuilt = doc.epoch
 	doc.place = d.order.PushFront(doc)
 	d.open[path] = doc
 	d.versions[path] = doc.version
@@ -103,11 +107,10 @@ func (d *documents) update(doc *document, f *file) error {
 	}
 	doc.version++
 	d.versions[doc.path] = doc.version
-	err := d.session.rpc.notify("textDocument/didChange", didChangeParams{
-		TextDocument: versionedDocument{URI: doc.uri, Version: doc.version},
-		Changes:      []contentChange{{Text: string(f.text.data)}},
-	})
-	if err != nil {
+	params := d.session.spec.changes()
+	params.TextDocument = versionedDocument{URI: doc.uri, Version: doc.version}
+	params.Changes = []contentChange{{Text: string(f.text.data)}}
+	if err := d.session.rpc.notify("textDocument/didChange", params); err != nil {
 		return tools.AsError(err)
 	}
 	doc.file = f
@@ -157,17 +160,8 @@ func (d *documents) touch(path string, extra didChangeParams) (document, error) 
 		return document{}, tools.AsError(err)
 	}
 	doc.epoch, doc.sent = d.session.changes.now(), time.Now()
+	doc.rebuilt = doc.epoch
 	return *doc, nil
-}
-
-// saveAgain tells the server of a save of an open document.
-func (d *documents) saveAgain(path string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if doc := d.open[path]; doc != nil {
-		return d.save(doc)
-	}
-	return nil
 }
 
 // refresh brings one open document in line with the disk; a file that is gone is

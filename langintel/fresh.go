@@ -106,18 +106,6 @@ func (pulls) check(ctx context.Context, v *session, doc document) (checked, erro
 	}
 }
 
-// Rebuild waits for what the server publishes, and makes it look again, by
-// clangd's forceRebuild, where other files changed and the text did not.
-func Rebuild() Freshness { return rebuild{} }
-
-type rebuild struct{}
-
-func (rebuild) Name() string { return "rebuild" }
-
-func (rebuild) check(ctx context.Context, v *session, doc document) (checked, error) {
-	return v.awaitPush(ctx, doc, didChangeParams{WantDiagnostics: true, ForceRebuild: true})
-}
-
 // pull asks for diagnostics (LSP 3.17 §textDocument_diagnostic).
 func (v *session) pull(ctx context.Context, doc document, options diagnosticOptions) (checked, error) {
 	v.problem.mu.Lock()
@@ -241,16 +229,7 @@ func (v *session) settledFor(doc document) (checked, bool) {
 // covers reports whether a publish is of the time after the last change that may
 // concern the document.
 func (v *session) covers(doc document, pub *published) bool {
-	changed, known := v.changes.since(pub.epoch)
-	if !known {
-		return false
-	}
-	// A change of its own text shows in the hash.
-	changed = slices.DeleteFunc(changed, func(path string) bool { return path == doc.path })
-	if len(changed) == 0 || v.spec.Dependents == nil {
-		return len(changed) == 0
-	}
-	return !v.reached(v.changes.now(), changed)[doc.path]
+	return !v.affected(doc.path, pub.epoch)
 }
 
 // reaches remembers what depends on changed files, as of a change's number: many
@@ -299,6 +278,10 @@ func (v *session) quietFor(doc document, pub *published) time.Duration {
 	if doc.sent.After(since) {
 		since = doc.sent
 	}
+	// What it has finished since may be followed by another publish.
+	if ended := v.work.lastEnd(func(string) bool { return true }); ended.After(since) {
+		since = ended
+	}
 	quiet := max(shortestQuiet, 2*lag)
 	if open != "" && v.work.begunSince(doc.sent) {
 		return quiet // what it has begun since may end in another publish
@@ -344,4 +327,12 @@ func (v *session) order(ctx context.Context, doc document) error {
 		v.problem.ordered, v.problem.orderedAt = number, time.Now()
 	}
 	return nil
+}
+
+// changes is what the strategy adds to every didChange.
+func (s *Spec) changes() didChangeParams {
+	if with, ok := s.Fresh.(interface{ changes() didChangeParams }); ok {
+		return with.changes()
+	}
+	return didChangeParams{}
 }

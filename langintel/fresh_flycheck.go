@@ -5,97 +5,140 @@ import (
 	"strings"
 	"time"
 
-	"go.lsp.dev/protocol"
-
+	"github.com/prism-ls/prism-ls/diagnostics"
 	"github.com/prism-ls/prism-ls/tools"
 )
 
-// Flycheck gets diagnostics from a server that finds some by itself, which it is
-// asked for, and has a compiler find the others after each save, which it
-// publishes when the run is over: rust-analyzer with cargo check. token is how the
-// names of the run's progress begin; checks says whether the compiler runs in a
-// project at all.
-func Flycheck(token string, checks func(p Project) bool) Freshness { return flycheck{token, checks} }
+// Flycheck is for a server that finds some problems by itself, which it is asked
+// for, and has a compiler find the others, which it publishes: rust-analyzer with
+// cargo check. A run is asked for when something changed since the last one, never
+// two at a time; both lists belong to the answer.
+func Flycheck(o FlycheckOptions) Freshness { return flycheck{o} }
 
-type flycheck struct {
-	token  string
-	checks func(p Project) bool
+// FlycheckOptions say how the compiler is run.
+type FlycheckOptions struct {
+	// Request is the notification that asks for a run, and Token how the names of
+	// its progress begin.
+	Request, Token string
+	// Source is what problems of the compiler are marked with.
+	Source string
+	// Checks says whether the compiler may run in a project; nil: always.
+	Checks func(p Project) bool
+	// Blocked says why a run that found errors in some files did not get to
+	// another; "": it did. nil: it always does.
+	Blocked func(files *Files, path string, failing []string) string
 }
+
+type flycheck struct{ FlycheckOptions }
 
 func (flycheck) Name() string { return "flycheck" }
 
-// flycheckBegins is how long after a save a run may begin, the server's own pause
-// between runs included.
-const flycheckBegins = 5 * time.Second
+const (
+	// flycheckBegins is how long after a request a run may begin.
+	flycheckBegins = 10 * time.Second
+	// flycheckPause is longer than from the end of a run that another request ended
+	// to the begin of the next.
+	flycheckPause = 300 * time.Millisecond
+)
 
 func (f flycheck) check(ctx context.Context, v *session, doc document) (checked, error) {
 	if pending := v.settle(ctx); pending != "" {
 		return checked{Answer: Answer{Status: Partial, Server: v.spec.Name, Reason: pending}}, nil
 	}
-	runs := f.checks == nil || f.checks(v.project)
-	reason := ""
+	runs := f.Checks == nil || f.Checks(v.project)
+	reason := "the compiler is not run in a workspace that is not trusted, so only what " + v.spec.Name + " finds by itself is here"
 	if runs {
-		reason = f.run(ctx, v, doc)
+		reason = f.run(ctx, v)
 	}
 	options, ok := v.pullOptions()
 	if !ok {
 		return checked{}, tools.Errorf(tools.CodeLSPUnsupported, "%s does not answer for diagnostics", v.spec.Name)
 	}
+	// What the run found is published by the time that this is answered.
 	out, err := v.pull(ctx, doc, options)
 	if err != nil {
 		return out, err
 	}
-	if pub, _ := v.problem.last(doc.path); pub != nil && runs {
-		out.items, out.dropped = v.bound(unite(out.items, pub.items))
-		out.Barrier = BarrierFlycheck
+	if runs {
+		var compiled []lspDiagnostic
+		if pub, _ := v.problem.last(doc.path); pub != nil {
+			compiled = pub.items
+			out.dropped += pub.dropped
+		}
+		items, more := v.bound(f.unite(out.items, compiled))
+		out.items, out.dropped, out.Barrier = items, out.dropped+more, BarrierFlycheck
+		if reason == "" && f.Blocked != nil {
+			files := &Files{client: v.client, ctx: ctx, all: v.client.watch.all(ctx)}
+			reason = f.Blocked(files, doc.path, f.failing(v))
+		}
 	}
-	switch {
-	case reason != "":
+	if reason == "" {
+		reason = v.lacks()
+	}
+	if reason != "" {
 		out.Status, out.Reason = Partial, reason
-	case !runs:
-		out.Status, out.Reason = Partial, "the compiler is not run, so only what the server finds by itself is here"
 	}
 	return out, nil
 }
 
 // run sees to it that a run of the compiler has seen the last change, and returns
 // why it has not.
-func (f flycheck) run(ctx context.Context, v *session, doc document) (reason string) {
+func (f flycheck) run(ctx context.Context, v *session) (reason string) {
 	ctx, cancel := context.WithTimeout(ctx, v.client.opts.StartTimeout)
 	defer cancel()
-	counts := func(token string) bool { return strings.HasPrefix(token, f.token) }
+	state := &v.problem.compiler
+	select {
+	case state.turn <- struct{}{}:
+		defer func() { <-state.turn }()
+	case <-ctx.Done():
+		return "the compiler has not finished"
+	}
 	number := v.changes.now()
-	v.problem.mu.Lock()
-	covered := v.problem.checkedTo
-	v.problem.mu.Unlock()
-	if covered != nil && *covered >= number {
+	if state.checkedTo != nil && *state.checkedTo >= number {
 		return ""
 	}
-	saved := time.Now()
-	if err := v.docs.saveAgain(doc.path); err != nil {
+	asked := time.Now()
+	if err := v.rpc.notify(f.Request, struct {
+		TextDocument *struct{} `json:"textDocument"`
+	}{}); err != nil {
 		return err.Error()
 	}
+	pause := time.Duration(0)
+	if state.abandoned {
+		pause = flycheckPause // the first end may be that of the run before
+	}
+	state.abandoned = true
+	if reason := f.await(ctx, v, asked, pause); reason != "" {
+		return reason
+	}
+	state.abandoned, state.checkedTo = false, &number
+	return ""
+}
+
+// await waits for the end of a run that begins after a moment, and for a pause in
+// which none begins.
+func (f flycheck) await(ctx context.Context, v *session, asked time.Time, pause time.Duration) (reason string) {
+	counts := func(token string) bool { return strings.HasPrefix(token, f.Token) }
 	for {
-		open, began, ended, moved := v.work.runs(counts, saved)
-		if began && ended && !open {
-			v.problem.mu.Lock()
-			if v.problem.checkedTo == nil || *v.problem.checkedTo < number {
-				v.problem.checkedTo = &number
+		open, began, ended, moved := v.work.runs(counts, asked)
+		var wake <-chan time.Time
+		switch {
+		case began && ended && !open:
+			left := time.Until(v.work.lastEnd(counts).Add(pause))
+			if left <= 0 {
+				return ""
 			}
-			v.problem.mu.Unlock()
-			return ""
-		}
-		var missing <-chan time.Time
-		if !began && !open {
-			left := time.Until(saved.Add(flycheckBegins))
+			wake = time.After(left)
+		case !began && !open:
+			left := time.Until(asked.Add(flycheckBegins))
 			if left <= 0 {
 				return "the compiler was not started after the change"
 			}
-			missing = time.After(left)
+			wake = time.After(left)
 		}
 		select {
 		case <-moved:
-		case <-missing:
+		case <-wake:
 		case <-v.dead:
 			return "the server ended"
 		case <-ctx.Done():
@@ -104,21 +147,41 @@ func (f flycheck) run(ctx context.Context, v *session, doc document) (reason str
 	}
 }
 
-// unite returns both lists, what stands in both once.
-func unite(a, b []lspDiagnostic) []lspDiagnostic {
-	type key struct {
-		where                 protocol.Range
-		source, code, message string
+// unite joins what the server found with what the compiler did. The server's own
+// word on a line with an error of the compiler is about the same mistake, mostly
+// less exactly; and notes that only point back at an error are part of that.
+func (f flycheck) unite(own, compiled []lspDiagnostic) []lspDiagnostic {
+	lines := map[uint32]bool{}
+	var out []lspDiagnostic
+	for i := range compiled {
+		d := &compiled[i]
+		if d.Severity == int(diagnostics.Hint) && d.Source == f.Source && len(d.Tags) == 0 && len(d.Related) > 0 {
+			continue
+		}
+		if d.Severity == int(diagnostics.Error) {
+			lines[d.Range.Start.Line] = true
+		}
+		out = append(out, *d)
 	}
-	of := func(d *lspDiagnostic) key { return key{d.Range, d.Source, d.code(), d.Message} }
-	seen := map[key]bool{}
-	out := a[:len(a):len(a)]
-	for i := range a {
-		seen[of(&a[i])] = true
+	for i := range own {
+		if own[i].Severity != int(diagnostics.Error) || !lines[own[i].Range.Start.Line] {
+			out = append(out, own[i])
+		}
 	}
-	for i := range b {
-		if !seen[of(&b[i])] {
-			out = append(out, b[i])
+	return out
+}
+
+// failing returns the files in which the compiler found errors.
+func (f flycheck) failing(v *session) []string {
+	v.problem.mu.Lock()
+	defer v.problem.mu.Unlock()
+	var out []string
+	for path, pub := range v.problem.byPath {
+		for i := range pub.items {
+			if pub.items[i].Severity == int(diagnostics.Error) {
+				out = append(out, path)
+				break
+			}
 		}
 	}
 	return out

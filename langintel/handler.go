@@ -76,6 +76,7 @@ func (v *session) handleNotification(method string, params []byte) {
 		}
 		if decodeJSON(params, &p) == nil {
 			v.client.opts.Logger.Debug("language server", "server", v.spec.Name, "type", p.Type, "message", printable(p.Message, 2000))
+			v.signals.log(p.Message)
 		}
 	default:
 		v.signals.hear(method, params)

@@ -19,10 +19,8 @@ type problems struct {
 	ordered   int64
 	orderedAt time.Time
 	// lag is how long publishes come after a change: the longest of late.
-	lag time.Duration
-	// checkedTo is the number of the last change that a finished run of the compiler
-	// has seen; nil: none has finished.
-	checkedTo *int64
+	lag      time.Duration
+	compiler compiler
 }
 
 // published is the last publish for a file.
@@ -44,12 +42,23 @@ type pulled struct {
 	report   diagnosticReport
 }
 
+// compiler is the state of a server's runs of a compiler.
+type compiler struct {
+	turn chan struct{} // holds one value while somebody has a run made
+	// checkedTo is the number of the last change that a finished run has seen; nil:
+	// none has finished. It belongs to who has the turn.
+	checkedTo *int64
+	// abandoned: nobody waited for the end of the last run.
+	abandoned bool
+}
+
 const (
 	maxPublished = 20_000 // files
 	longestLag   = time.Second
 )
 
 func (p *problems) init() {
+	p.compiler.turn = make(chan struct{}, 1)
 	p.byPath, p.pulled, p.moved = map[string]*published{}, map[string]pulled{}, make(chan struct{})
 	p.settled = map[string]*published{}
 }

@@ -150,3 +150,15 @@ func (t *progressTokens) current() string {
 	}
 	return ""
 }
+
+// lastEnd is when some work that counts ended last.
+func (t *progressTokens) lastEnd(counts func(token string) bool) (ended time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for token, last := range t.last {
+		if counts(token) && last.ended.After(ended) {
+			ended = last.ended
+		}
+	}
+	return ended
+}

@@ -16,6 +16,11 @@ type Project struct {
 	Program string
 	Trusted bool
 	Files   *Files
+	// Cache is a directory outside of the workspace for what the server keeps, which
+	// need not exist; empty when the host has none.
+	Cache string
+	// command finds a program in PATH.
+	command func(name string) string
 	// outside reports whether a path is of no workspace file.
 	outside func(path string) bool
 }
@@ -57,4 +62,13 @@ func (p Project) Local(rel string) string {
 func (p Project) Has(name string) bool {
 	_, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(name)))
 	return err == nil
+}
+
+// Command returns the absolute path of a program in the servers' PATH, or "".
+// What lies in the workspace does not count.
+func (p Project) Command(name string) string {
+	if p.command == nil {
+		return ""
+	}
+	return p.command(name)
 }

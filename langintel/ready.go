@@ -128,6 +128,40 @@ func (r afterNotification) wait(ctx context.Context, v *session) string {
 	}
 }
 
+// AfterLog is the readiness of a server that tells the end of its loading in its
+// log alone, in a message that holds some text, at the latest within a time.
+func AfterLog(text string, within time.Duration) Readiness { return afterLog{text, within} }
+
+type afterLog struct {
+	text   string
+	within time.Duration
+}
+
+func (afterLog) Name() string  { return "log" }
+func (afterLog) certain() bool { return true }
+
+func (r afterLog) listens() string { return r.text }
+
+func (r afterLog) wait(ctx context.Context, v *session) string {
+	late := time.NewTimer(time.Until(v.initialized.Add(r.within)))
+	defer late.Stop()
+	for {
+		said, moved := v.signals.logged()
+		if said {
+			return ""
+		}
+		select {
+		case <-moved:
+		case <-late.C:
+			return "it has not said that it has read all files"
+		case <-v.dead:
+			return "it ended"
+		case <-ctx.Done():
+			return describe("")
+		}
+	}
+}
+
 // Unknown is the readiness of any server: final when no progress is open. What it
 // says before it has ended one is taken for part of the answer when it is empty.
 func Unknown() Readiness { return unknown{} }

@@ -158,6 +158,8 @@ func (v *session) qualify(answer *Answer, pending string, empty bool) {
 	switch {
 	case pending != "":
 		answer.Status, answer.Reason = Partial, v.spec.Name+" may know more later: "+pending
+	case v.lacks() != "":
+		answer.Status, answer.Reason = Partial, v.spec.Name+" may know less than there is: "+v.lacks()
 	case empty && !v.spec.ready().certain():
 		answer.Status, answer.Reason = Partial, "nothing found, and "+v.spec.Name+" does not say when it has loaded everything"
 	}

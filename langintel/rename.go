@@ -77,6 +77,9 @@ func (c *Client) rename(ctx context.Context, q RenameQuery) (*ChangeResult, erro
 	if err != nil {
 		return nil, err
 	}
+	if lacks := t.lacks(); lacks != "" && result.Status == Complete {
+		result.Status, result.Reason = Partial, t.spec.Name+" may not know every use: "+lacks
+	}
 	if q.AlsoText {
 		if result.Leftovers, err = c.leftovers(ctx, oldName, p); err != nil {
 			// The rename is done: that it could not be searched is no reason to fail.

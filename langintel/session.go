@@ -77,6 +77,9 @@ func openSession(ctx context.Context, s *server, run launch) (*session, error) {
 	live.work.init(live)
 	live.outline.init()
 	live.signals.init()
+	if with, ok := s.spec.Ready.(interface{ listens() string }); ok {
+		live.signals.await = with.listens()
+	}
 	live.project = s.client.projectOf(s, run.path)
 	live.folders.init(live)
 	if err := live.spawn(ctx); err != nil {

@@ -1,6 +1,9 @@
 package langintel
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 // signals are what a server said about its own state outside of the protocol.
 type signals struct {
@@ -8,6 +11,8 @@ type signals struct {
 	state healthStatus
 	heard map[string]bool // methods of notifications
 	moved chan struct{}   // closed at the next one
+	await string          // what a message of the log is waited for to hold
+	said  bool            // there was one
 }
 
 // healthStatus is rust-analyzer's experimental/serverStatus.
@@ -52,4 +57,22 @@ func (s *signals) seen(method string) (bool, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.heard[method], s.moved
+}
+
+// log takes a message of the server's log.
+func (s *signals) log(message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.await != "" && !s.said && strings.Contains(message, s.await) {
+		s.said = true
+		close(s.moved)
+		s.moved = make(chan struct{})
+	}
+}
+
+// logged reports whether the awaited message came.
+func (s *signals) logged() (bool, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said, s.moved
 }

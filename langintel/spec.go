@@ -76,6 +76,9 @@ type Spec struct {
 	// Prime returns documents to open before an answer across files, so that every
 	// project of the workspace is loaded; nil: none.
 	Prime func(files *Files) []string
+	// Incomplete says why answers across files, and diagnostics, are less than there
+	// is, however long one waits; "" or nil: they are not.
+	Incomplete func(p Project) string
 	// Degraded says why the server knows less here than it could, and what would
 	// help; "": all is well. nil: always.
 	Degraded func(p Project) string

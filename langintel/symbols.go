@@ -1,6 +1,7 @@
 package langintel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -153,7 +154,7 @@ func (s *server) search(ctx context.Context, query string) (list []found, pendin
 	if !live.offers("workspace/symbol") {
 		return nil, "", unsupported(live, "workspace symbols")
 	}
-	pending = live.settle(ctx)
+	pending = cmp.Or(live.settle(ctx), live.lacks())
 	for attempt := range maxAsks {
 		asked := time.Now()
 		list, err = live.workspaceSymbols(ctx, query)

@@ -364,8 +364,11 @@ func (c *Client) announce(ctx context.Context, changes []change) error {
 	for _, v := range c.sessions() {
 		var events []*protocol.FileEvent
 		for _, ch := range changes {
-			if v.dynamic.watches(v, ch) {
+			watched := v.dynamic.watches(v, ch)
+			if watched {
 				events = append(events, &protocol.FileEvent{URI: v.uriOf(ch.path), Type: ch.kind})
+			}
+			if watched || v.spec.indexed() && v.spec.language(ch.path) != "" {
 				v.changes.note(ch.path)
 			}
 		}
