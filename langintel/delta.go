@@ -3,6 +3,7 @@ package langintel
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -101,7 +102,7 @@ func (s *survey) measure(ctx context.Context, changes []edit.Change, renames []d
 		return nil, err
 	}
 	moved := map[string]string{}
-	hunks := diagnostics.Hunks{}
+	texts := maps.Clone(s.texts)
 	var files []diagnostics.FileChange
 	for _, ch := range changes {
 		if ch.OldPath != ch.NewPath {
@@ -109,14 +110,12 @@ func (s *survey) measure(ctx context.Context, changes []edit.Change, renames []d
 			moved[ch.OldPath] = ch.NewPath
 		}
 		if ch.OldPath != "" {
-			for _, h := range edit.Lines(ch.Old, ch.New) {
-				hunks[ch.OldPath] = append(hunks[ch.OldPath], diagnostics.Hunk(h))
-			}
+			texts[ch.OldPath] = ch.Old
 		}
 	}
 	opts := &diagnostics.Options{
-		Lines: hunks, Files: diagnostics.NewFileChanges(files...), Renames: renames,
-		Contents: contents{base: s.texts, client: s.client},
+		Files: diagnostics.NewFileChanges(files...), Renames: renames,
+		Contents: contents{base: texts, client: s.client},
 	}
 	if err := head.gather(ctx, s.after(head, moved)); err != nil {
 		return nil, err
@@ -172,6 +171,9 @@ func (s *survey) judge(head *collector, delta *diagnostics.Delta) Answer {
 	}
 	if answer.Status == Complete && s.skipped > 0 {
 		answer.Status, answer.Reason = Partial, fmt.Sprintf("%d more files depend on the change and were not asked about", s.skipped)
+	}
+	if answer.Status == Complete && len(delta.Unread) > 0 {
+		answer.Status, answer.Reason = Partial, delta.Unread[0]+" can no longer be read, so which of its lines changed is not known"
 	}
 	if answer.Status == Complete && !delta.Complete() {
 		answer.Status, answer.Reason = Partial, fmt.Sprintf("%d problems cannot be compared", delta.Counts.Unknown)

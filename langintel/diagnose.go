@@ -439,7 +439,7 @@ func (c contents) Content(side diagnostics.Side, path string) ([]byte, bool) {
 		texts = c.base
 	}
 	if data, ok := texts[path]; ok {
-		return data, data != nil
+		return data, true
 	}
 	f, _, err := c.client.files.get(context.Background(), workspace.Path{Rel: path, Real: path})
 	if err != nil {
