@@ -32,7 +32,11 @@ func (c *Client) Hover(ctx context.Context, p Place) (*HoverResult, error) {
 		return nil, err
 	}
 	text = printable(text, hoverBytes)
-	return &HoverResult{Answer: answer, Text: text, Signature: firstFence(text)}, nil
+	signature := firstFence(text)
+	if signature == "" {
+		signature = t.signature(ctx)
+	}
+	return &HoverResult{Answer: answer, Text: text, Signature: signature}, nil
 }
 
 // firstFence returns the content of the first fenced code block.

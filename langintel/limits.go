@@ -11,7 +11,7 @@ import (
 func Limits() []tools.Limit {
 	return []tools.Limit{
 		limitMessage(), limitPending(), limitTimeout(), limitStartTimeout(), limitServers(),
-		limitRestarts(), limitOpen(), limitResults(), limitDiagnostics(), limitEditFiles(),
+		limitRestarts(), limitOpen(), limitResults(), limitDiagnostics(), limitEditFiles(), limitDepth(),
 		limitMemory(), limitIdle(),
 	}
 }

@@ -15,7 +15,8 @@ func Language(client *langintel.Client, progress *LSPProgress) ([]*tools.Tool, e
 	l := &language{client, progress}
 	var list []*tools.Tool
 	for _, make := range []func() (*tools.Tool, error){
-		l.symbols, l.definition, l.references, l.hover, l.diagnostics, l.rename, l.codeActions, l.status,
+		l.symbols, l.definition, l.references, l.hover, l.diagnostics, l.rename, l.codeActions,
+		l.format, l.hierarchy, l.status,
 	} {
 		tool, err := make()
 		if err != nil {

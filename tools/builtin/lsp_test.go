@@ -349,3 +349,36 @@ func TestLSPCodeActionsTool(t *testing.T) {
 	h.fails("lsp_code_actions", args{"path": "till/more.go", "line": 1, "dryRun": true}, tools.CodeToolInput)
 	h.fails("lsp_code_actions", args{"path": "till/more.go", "line": 3, "endLine": 1}, tools.CodeOutOfRange)
 }
+
+func TestLSPFormatTool(t *testing.T) {
+	h, rules := newShop(t)
+	text := "package till\n\nfunc  Odd( ) { }\n"
+	h.write("till/odd.go", text)
+	dry, _ := h.wire("lsp_format", args{"path": "till/odd.go", "dryRun": true}, `{`+completeAnswer+`, "changed": true, "edits": 3, "files": ["till/odd.go"]}`, "patch")
+	if h.content("till/odd.go") != text || len(rules.actions) != 0 || !strings.Contains(dry["patch"].(string), "+func Odd() {}\n") {
+		t.Errorf("a dry run did something: %v", dry)
+	}
+	h.wire("lsp_format", args{"path": "till/odd.go"}, `{`+completeAnswer+`, "changed": true, "edits": 3, "files": ["till/odd.go"],
+		"delta": {"status": "complete", "introduced": [], "fixed": [], "unchanged": 0, "unknown": 0}}`, "patch", "undoId")
+	if len(rules.actions) != 1 || h.content("till/odd.go") != "package till\n\nfunc Odd() {}\n" {
+		t.Errorf("%v\n%s", rules.actions, h.content("till/odd.go"))
+	}
+	_, said := h.wire("lsp_format", args{"path": "till/odd.go"}, `{`+completeAnswer+`, "changed": false, "edits": 0}`)
+	if said != "Formatted already." || len(rules.actions) != 1 {
+		t.Errorf("%s", said)
+	}
+}
+
+func TestLSPHierarchyTool(t *testing.T) {
+	h, _ := newShop(t)
+	_, text := h.wire("lsp_hierarchy", args{"symbol": "till.Sell", "kind": "calls", "direction": "in"}, `{`+completeAnswer+`, "truncated": false, "nodes": [
+		{"name": "Sell", "kind": "function", "detail": "example.com/shop/till • till.go", "depth": 0, "parent": -1, "location":
+			{"path": "till/till.go", "line": 7, "column": 6, "endLine": 7, "endColumn": 10, "text": "func Sell(s *stock.Shelf) bool {", "container": "Sell", "kind": "function"}},
+		{"name": "TestSell", "kind": "function", "detail": "example.com/shop/till • till_test.go", "depth": 1, "parent": 0, "sites": [12, 12], "location":
+			{"path": "till/till_test.go", "line": 9, "column": 6, "endLine": 9, "endColumn": 14, "text": "func TestSell(t *testing.T) {", "container": "TestSell", "kind": "function"}}]}`)
+	if want := "function Sell till/till.go:7\n  function TestSell till/till_test.go:9 (calls on line 12 12)"; text != want {
+		t.Errorf("%s", text)
+	}
+	h.fails("lsp_hierarchy", args{"symbol": "till.Sell", "kind": "calls", "direction": "in", "depth": 6}, tools.CodeToolInput)
+	h.fails("lsp_hierarchy", args{"symbol": "till.Sell", "kind": "calls"}, tools.CodeToolInput)
+}
