@@ -5,6 +5,11 @@ package langintel
 func Catalogue() []Spec {
 	return []Spec{
 		gopls(),
+		typescriptLanguageServer(),
+		vtsls(),
+		tsgo(),
+		pyright(),
+		basedpyright(),
 		clangd(),
 		rustAnalyzer(),
 		bash(),

@@ -50,6 +50,7 @@ func (v *session) handleRequest(ctx context.Context, method string, params []byt
 		return v.applyEdit(params)
 	case "workspace/diagnostic/refresh", "workspace/semanticTokens/refresh", "workspace/codeLens/refresh",
 		"workspace/inlayHint/refresh", "workspace/inlineValue/refresh", "workspace/foldingRange/refresh":
+		v.signals.hear(method, nil)
 		return nil, nil // nothing is kept that would have to be asked again
 	}
 	if answer, ok := v.spec.Answers[method]; ok {

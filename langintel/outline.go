@@ -1,7 +1,9 @@
 package langintel
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -80,6 +82,10 @@ func (v *session) declare(t *text, nodes []symbolNode, above []string) []*declar
 			whole: whole, selection: selection, children: v.declare(t, n.Children, names),
 		})
 	}
+	// As they stand in the file: tsserver, for one, sorts them by name.
+	slices.SortStableFunc(out, func(a, b *declared) int {
+		return cmp.Or(compare(a.whole.start.line, b.whole.start.line), compare(a.whole.start.byte, b.whole.start.byte))
+	})
 	return out
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"go.lsp.dev/protocol"
 )
 
 // Readiness is a strategy that tells when a server's answers across files are
@@ -114,7 +116,7 @@ func (afterNotification) certain() bool { return true }
 func (r afterNotification) wait(ctx context.Context, v *session) string {
 	for {
 		seen, moved := v.signals.seen(r.method)
-		if seen {
+		if seen > 0 {
 			return ""
 		}
 		select {
@@ -154,6 +156,56 @@ func (r afterLog) wait(ctx context.Context, v *session) string {
 		case <-moved:
 		case <-late.C:
 			return "it has not said that it has read all files"
+		case <-v.dead:
+			return "it ended"
+		case <-ctx.Done():
+			return describe("")
+		}
+	}
+}
+
+// AfterRefreshes is the readiness of a server that answers before it has listed
+// the workspace: from what is open, or with nothing. It asks for diagnostics to be
+// asked for again (LSP 3.17 §diagnostic_refresh) at each step of its loading, so
+// many times in all. Within patience of the answer to a question about an open
+// file, which it holds back until it has read its configuration, all have come, or
+// another version of the server does it otherwise.
+func AfterRefreshes(times int, patience time.Duration) Readiness {
+	return afterRefreshes{times, patience}
+}
+
+type afterRefreshes struct {
+	times    int
+	patience time.Duration
+}
+
+func (afterRefreshes) Name() string  { return "refreshes" }
+func (afterRefreshes) certain() bool { return true }
+
+func (r afterRefreshes) wait(ctx context.Context, v *session) string {
+	const method = "workspace/diagnostic/refresh"
+	if seen, _ := v.signals.seen(method); seen >= r.times {
+		return ""
+	}
+	open := v.docs.paths()
+	if len(open) == 0 {
+		return "" // there is no file that it could know
+	}
+	id := protocol.TextDocumentIdentifier{URI: v.uriOf(open[0])}
+	if err := v.read(ctx, "textDocument/documentSymbol", protocol.DocumentSymbolParams{TextDocument: id}, nil); err != nil && !refused(err) {
+		return describe("")
+	}
+	patience := time.NewTimer(r.patience)
+	defer patience.Stop()
+	for {
+		seen, moved := v.signals.seen(method)
+		if seen >= r.times {
+			return ""
+		}
+		select {
+		case <-moved:
+		case <-patience.C:
+			return "it has not said that it has listed the workspace"
 		case <-v.dead:
 			return "it ended"
 		case <-ctx.Done():

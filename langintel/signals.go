@@ -9,10 +9,10 @@ import (
 type signals struct {
 	mu    sync.Mutex
 	state healthStatus
-	heard map[string]bool // methods of notifications
-	moved chan struct{}   // closed at the next one
-	await string          // what a message of the log is waited for to hold
-	said  bool            // there was one
+	heard map[string]int // methods of notifications and refreshes, how often
+	moved chan struct{}  // closed at the next one
+	await string         // what a message of the log is waited for to hold
+	said  bool           // there was one
 }
 
 // healthStatus is rust-analyzer's experimental/serverStatus.
@@ -25,7 +25,7 @@ type healthStatus struct {
 // maxSignals bounds the methods that are remembered.
 const maxSignals = 200
 
-func (s *signals) init() { s.heard, s.moved = map[string]bool{}, make(chan struct{}) }
+func (s *signals) init() { s.heard, s.moved = map[string]int{}, make(chan struct{}) }
 
 // hear remembers a notification of the server's own.
 func (s *signals) hear(method string, params []byte) {
@@ -37,8 +37,8 @@ func (s *signals) hear(method string, params []byte) {
 	decoded := method == "experimental/serverStatus" && decodeJSON(params, &status) == nil
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.heard) < maxSignals {
-		s.heard[method] = true
+	if len(s.heard) < maxSignals || s.heard[method] > 0 {
+		s.heard[method]++
 	}
 	if decoded {
 		s.state = healthStatus{oneLine(status.Health, 20), printable(status.Message, 500), status.Quiescent}
@@ -53,7 +53,8 @@ func (s *signals) status() (healthStatus, <-chan struct{}) {
 	return s.state, s.moved
 }
 
-func (s *signals) seen(method string) (bool, <-chan struct{}) {
+// seen is how often a message of that method came.
+func (s *signals) seen(method string) (int, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.heard[method], s.moved
