@@ -72,6 +72,9 @@ func (k *collector) everywhere(ctx context.Context) error {
 	for _, v := range k.client.sessions() {
 		paths = append(paths, v.docs.paths()...)
 		paths = append(paths, v.problem.nonEmpty()...)
+		if lost := v.problem.notKept(); lost > 0 {
+			k.lower(Partial, fmt.Sprintf("%s spoke of problems in more files than are kept, %d times; name one as path", v.spec.Name, lost))
+		}
 	}
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
@@ -340,7 +343,7 @@ func (v *session) diagnostic(doc document, item *lspDiagnostic) diagnostics.Diag
 	where, _ := v.wire.span(doc.file.text, item.Range, false)
 	out := diagnostics.Diagnostic{
 		Producer: v.spec.Name, Source: printable(item.Source, 200), Code: printable(item.code(), 200),
-		Severity: diagnostics.Severity(item.Severity), Message: printable(item.Message, 4<<10),
+		Severity: diagnostics.Severity(item.Severity), Message: printable(item.Message, messageBytes),
 		Path: doc.path, Range: bothColumns(doc.file.text, where),
 	}
 	for _, tag := range item.Tags {
@@ -348,7 +351,7 @@ func (v *session) diagnostic(doc document, item *lspDiagnostic) diagnostics.Diag
 	}
 	for _, related := range item.Related {
 		if path, ok := v.client.relative(related.Location.URI.path()); ok {
-			r := diagnostics.Related{Path: path, Message: printable(related.Message, 1<<10)}
+			r := diagnostics.Related{Path: path, Message: printable(related.Message, detailBytes)}
 			r.Range.Start = diagnostics.Position{Line: int(related.Location.Range.Start.Line), UTF16: -1, Byte: 0}
 			r.Range.End = r.Range.Start
 			out.Related = append(out.Related, r)
@@ -414,6 +417,13 @@ func (p *problems) nonEmpty() []string {
 		}
 	}
 	return out
+}
+
+// notKept is how many publishes were too much to be kept.
+func (p *problems) notKept() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost
 }
 
 // state returns an open document as the server knows it.

@@ -117,16 +117,17 @@ func (v *session) pull(ctx context.Context, doc document, options diagnosticOpti
 	if err := v.read(ctx, "textDocument/diagnostic", params, &report); err != nil {
 		return checked{}, err
 	}
-	if report.Kind == "unchanged" {
-		report.Items = previous.report.Items
-	}
-	if report.ResultID != "" {
-		v.problem.mu.Lock()
-		v.problem.pulled[doc.path] = pulled{report.ResultID, report}
-		v.problem.mu.Unlock()
-	}
 	out := checked{Answer: Answer{Status: Complete, Server: v.spec.Name, Barrier: BarrierPull}}
-	out.items, out.dropped = v.bound(report.Items)
+	if out.items, out.dropped = v.bound(report.Items); report.Kind == "unchanged" {
+		out.items, out.dropped = previous.items, previous.dropped
+	}
+	v.problem.mu.Lock()
+	defer v.problem.mu.Unlock()
+	if report.ResultID == "" || len(report.ResultID) > detailBytes {
+		delete(v.problem.pulled, doc.path)
+	} else {
+		v.problem.pulled[doc.path] = pulled{report.ResultID, out.items, out.dropped}
+	}
 	return out, nil
 }
 

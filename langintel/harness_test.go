@@ -23,7 +23,26 @@ func TestMain(m *testing.M) {
 	if err := owner().Close(); err != nil && code == 0 {
 		code = 1
 	}
+	if file := os.Getenv(peakFile); file != "" && notePeak(file) != nil {
+		code = 1
+	}
 	os.Exit(code)
+}
+
+// peakFile names a variable of the environment: where the process shall say how
+// much memory it held at most.
+const peakFile = "PRISM_TEST_PEAK"
+
+// notePeak writes down the peak of this process's resident memory, in KiB
+// (proc_pid_status(5)).
+func notePeak(file string) error {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	peak, _, _ := strings.Cut(after, "kB")
+	return os.WriteFile(file, []byte(strings.TrimSpace(peak)), 0o600)
 }
 
 // owner starts everything that the tests start; making one takes longer than

@@ -1,7 +1,9 @@
 package langintel
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/protocol"
@@ -28,6 +30,39 @@ type relatedInformation struct {
 		Range protocol.Range `json:"range"`
 	} `json:"location"`
 	Message string `json:"message"`
+}
+
+const (
+	messageBytes = 4 << 10 // of a diagnostic's message, as shown
+	detailBytes  = 1 << 10 // of the other texts in it
+	maxRelated   = 20      // places that it points to
+	maxTags      = 8
+)
+
+// trim cuts a diagnostic to what can be shown of it.
+func (d *lspDiagnostic) trim() {
+	d.Message, d.Source = shorten(d.Message, messageBytes), shorten(d.Source, detailBytes)
+	if len(d.Code) > detailBytes {
+		d.Code = nil
+	}
+	d.Tags = slices.Clone(d.Tags[:min(len(d.Tags), maxTags)])
+	d.Related = slices.Clone(d.Related[:min(len(d.Related), maxRelated)])
+	for i := range d.Related {
+		r := &d.Related[i]
+		r.Message = shorten(r.Message, detailBytes)
+		if len(r.Location.URI) > 4*detailBytes { // longer than any path
+			r.Location.URI = ""
+		}
+	}
+}
+
+// shorten keeps the beginning of a long text, and a byte more than limit, so that
+// whoever shows it sees that it was longer.
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.Clone(text[:limit+1])
 }
 
 // code returns the code, a number or a string, as text.

@@ -25,7 +25,27 @@ type outbox struct {
 	queue   []byte // what waits; owned by the background writer while it runs
 	running bool
 	err     error
+	broken  chan struct{} // closed with err
 	done    sync.WaitGroup
+}
+
+func newOutbox(sink io.WriteCloser, limit int) *outbox {
+	return &outbox{sink: sink, limit: limit, broken: make(chan struct{})}
+}
+
+// fail ends sending; o.mu is held.
+func (o *outbox) fail(err error) {
+	if o.err == nil {
+		o.err = err
+		close(o.broken)
+	}
+}
+
+// failure is why nothing can be sent any more.
+func (o *outbox) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }
 
 type deadlineWriter interface{ SetWriteDeadline(time.Time) error }
@@ -49,7 +69,7 @@ func (o *outbox) write(message []byte) error {
 		return nil
 	}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		o.err = err
+		o.fail(err)
 		return err
 	}
 	return o.wait(message[n:])
@@ -58,7 +78,7 @@ func (o *outbox) write(message []byte) error {
 // wait queues bytes and sees to it that someone writes them. o.mu is held.
 func (o *outbox) wait(rest []byte) error {
 	if len(o.queue)+len(rest) > o.limit {
-		o.err = tools.Errorf(tools.CodeLSPLimit, "the server does not read: %d bytes wait for it", len(o.queue)+len(rest))
+		o.fail(tools.Errorf(tools.CodeLSPLimit, "the server does not read: %d bytes wait for it", len(o.queue)+len(rest)))
 		return o.err
 	}
 	o.queue = append(o.queue, rest...)
@@ -83,7 +103,7 @@ func (o *outbox) drain() {
 		_, err := o.sink.Write(batch)
 		o.mu.Lock()
 		if err != nil {
-			o.err = err
+			o.fail(err)
 		}
 	}
 	o.running = false

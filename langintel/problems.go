@@ -1,6 +1,7 @@
 package langintel
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -21,6 +22,9 @@ type problems struct {
 	// lag is how long publishes come after a change: the longest of late.
 	lag      time.Duration
 	compiler compiler
+	// size is about what byPath holds, in bytes; lost is how many publishes were not
+	// kept because that is too much.
+	size, lost int
 }
 
 // published is the last publish for a file.
@@ -39,7 +43,8 @@ type published struct {
 // pulled is the last answer to a pull, for resultId.
 type pulled struct {
 	resultID string
-	report   diagnosticReport
+	items    []lspDiagnostic
+	dropped  int
 }
 
 // compiler is the state of a server's runs of a compiler.
@@ -54,7 +59,10 @@ type compiler struct {
 
 const (
 	maxPublished = 20_000 // files
-	longestLag   = time.Second
+	// publishedBytes bounds what is kept of publishes; those of open documents, which
+	// are few, are kept all the same.
+	publishedBytes = 64 << 20
+	longestLag     = time.Second
 )
 
 func (p *problems) init() {
@@ -77,6 +85,9 @@ func (v *session) takePublished(params []byte) {
 	fresh := &published{version: p.Version, at: now}
 	fresh.items, fresh.dropped = v.bound(p.Diagnostics)
 	doc, open := v.docs.state(path)
+	if p.Version != nil && (*p.Version < 1 || open && *p.Version > doc.version) {
+		p.Version, fresh.version = nil, nil // no version that was ever sent
+	}
 	if open && (p.Version == nil || *p.Version == doc.version) {
 		fresh.sha, fresh.sure = doc.file.sha, p.Version != nil
 	}
@@ -87,8 +98,10 @@ func (v *session) takePublished(params []byte) {
 		fresh.epoch = max(fresh.epoch, doc.epoch)
 	}
 	old := v.problem.byPath[path]
+	grown := v.problem.size + fresh.size() - old.size()
 	switch {
-	case old == nil && len(v.problem.byPath) >= maxPublished:
+	case old == nil && len(v.problem.byPath) >= maxPublished, grown > publishedBytes && !open:
+		v.problem.lost++
 		return
 	case old != nil && old.version != nil && p.Version != nil && *p.Version < *old.version:
 		return // overtaken: a later version was published already
@@ -96,18 +109,38 @@ func (v *session) takePublished(params []byte) {
 	if open && old != nil && old.at.Before(doc.sent) {
 		v.problem.lag = max(v.problem.lag/2, min(now.Sub(doc.sent), longestLag))
 	}
-	v.problem.byPath[path] = fresh
+	v.problem.byPath[path], v.problem.size = fresh, grown
 	close(v.problem.moved)
 	v.problem.moved = make(chan struct{})
 }
 
-// bound cuts a file's diagnostics to what is kept.
-func (v *session) bound(items []lspDiagnostic) ([]lspDiagnostic, int) {
-	limit := int(v.client.opts.MaxDiagnostics)
-	if len(items) <= limit {
-		return items, 0
+// size is about what a publish holds, in bytes; nil holds nothing.
+func (p *published) size() int {
+	if p == nil {
+		return 0
 	}
-	return items[:limit], len(items) - limit
+	const each = 256 // the values themselves
+	size := each
+	for i := range p.items {
+		item := &p.items[i]
+		size += each + len(item.Message) + len(item.Source) + len(item.Code)
+		for _, r := range item.Related {
+			size += each + len(r.Message) + len(r.Location.URI)
+		}
+	}
+	return size
+}
+
+// bound cuts a file's diagnostics to what is kept.
+func (v *session) bound(items []lspDiagnostic) (kept []lspDiagnostic, dropped int) {
+	limit := int(v.client.opts.MaxDiagnostics)
+	if len(items) > limit {
+		items, dropped = slices.Clone(items[:limit]), len(items)-limit
+	}
+	for i := range items {
+		items[i].trim()
+	}
+	return items, dropped
 }
 
 // last returns what was published for a file, and a channel that the next

@@ -1,6 +1,8 @@
 package langintel
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -84,11 +86,11 @@ func (t *progressTokens) take(params []byte) {
 	report.Title = t.open[token]
 	switch p.Value.Kind {
 	case "begin":
+		t.begun = time.Now()
 		if len(t.open) < maxTokens {
 			t.open[token] = oneLine(p.Value.Title, 200)
+			t.mark(token, run{begun: t.begun, ended: t.last[token].ended})
 		}
-		t.begun = time.Now()
-		t.mark(token, run{begun: t.begun, ended: t.last[token].ended})
 		t.signal()
 	case "end":
 		delete(t.open, token)
@@ -116,10 +118,25 @@ func (t *progressTokens) reports() int64 {
 	return t.heard
 }
 
-// mark remembers a token's last time; t.mu is held.
+// mark remembers a token's last time; t.mu is held. Servers that make a new token
+// for each piece of work are as many as may be remembered soon: those that ended
+// longest ago go first.
 func (t *progressTokens) mark(token string, last run) {
-	if _, known := t.last[token]; known || len(t.last) < maxTokens {
-		t.last[token] = last
+	if _, known := t.last[token]; !known && len(t.last) >= 2*maxTokens {
+		t.forget()
+	}
+	t.last[token] = last
+}
+
+// forget leaves half of what is remembered; t.mu is held.
+func (t *progressTokens) forget() {
+	tokens := slices.SortedFunc(maps.Keys(t.last), func(a, b string) int {
+		return t.last[a].ended.Compare(t.last[b].ended)
+	})
+	for _, token := range tokens {
+		if _, open := t.open[token]; !open && len(t.last) > maxTokens {
+			delete(t.last, token)
+		}
 	}
 }
 

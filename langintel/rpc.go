@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/go-json-experiment/json/jsontext"
 	"io"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/jsonrpc2"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -53,12 +54,19 @@ type rpc struct {
 	pending chan struct{} // one slot a request that waits
 
 	requests chan func()
-	stop     context.CancelFunc
-	running  sync.WaitGroup
+	// room is for the requests of the server that wait for their answer, in bytes.
+	room    *semaphore.Weighted
+	least   int64 // what the smallest counts for
+	stop    context.CancelFunc
+	running sync.WaitGroup
 }
 
-// serverRequests bounds the requests of one server that wait for their answer.
-const serverRequests = 256
+const (
+	// serverRequests bounds the requests of one server that wait for their answer.
+	serverRequests = 256
+	// askPatience is how long the server is not read when that many do.
+	askPatience = 5 * time.Second
+)
 
 func newRPC(in io.Reader, out io.WriteCloser, maxMessage, maxPending int64) *rpc {
 	s := newStream(in, out, maxMessage)
@@ -66,11 +74,14 @@ func newRPC(in io.Reader, out io.WriteCloser, maxMessage, maxPending int64) *rpc
 		stream: s, conn: jsonrpc2.NewConn(s),
 		pending:  make(chan struct{}, maxPending),
 		requests: make(chan func(), serverRequests),
+		room:     semaphore.NewWeighted(2 * maxMessage),
+		least:    2 * maxMessage / serverRequests,
 	}
 }
 
 // start begins reading. Requests are answered one after the other, away from
-// the reading goroutine, which therefore never waits for a write.
+// the reading goroutine, which therefore never waits for a write. It waits only
+// while the server has asked more than may be kept.
 func (r *rpc) start(request requestHandler, notification notificationHandler) {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
@@ -90,19 +101,25 @@ func (r *rpc) start(request requestHandler, notification notificationHandler) {
 			r.stream.in.release(note.message)
 			return nil
 		}
-		answer := func() {
-			result, err := request(ctx, req.Method(), req.Params())
-			// A failed write shows in the next read or request.
-			_ = reply(ctx, result, err)
+		size := max(r.least, int64(len(req.Params())))
+		wait, done := context.WithTimeout(ctx, askPatience)
+		defer done()
+		if r.room.Acquire(wait, size) != nil {
+			r.stream.fail(tools.Errorf(tools.CodeLSPLimit, "the server asked more than %d things, or %d bytes, and did not wait for an answer", serverRequests, 2*r.stream.in.limit))
+			return nil
 		}
-		select {
-		case r.requests <- answer:
-		default:
-			r.stream.fail(tools.Errorf(tools.CodeLSPLimit, "the server asked %d things without waiting for an answer", serverRequests))
+		r.requests <- func() { // as many as there is room for fit
+			defer r.room.Release(size)
+			result, err := request(ctx, req.Method(), req.Params())
+			// A failed write ends the connection.
+			_ = reply(ctx, result, err)
 		}
 		return nil
 	})
 }
+
+// broken is closed when nothing can be sent to the server any more.
+func (r *rpc) broken() <-chan struct{} { return r.stream.out.broken }
 
 // done is closed when the server's output has ended and nobody waits any more.
 func (r *rpc) done() <-chan struct{} { return r.conn.Done() }

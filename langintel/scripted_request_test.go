@@ -150,9 +150,6 @@ func TestScriptedRegistrations(t *testing.T) {
 
 // The id of a server's request comes back as it was, whatever it is.
 func TestScriptedRequestIDs(t *testing.T) {
-	raw := func(body string) lsptest.Action {
-		return lsptest.Action{Raw: fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)}
-	}
 	ids := []string{`0`, `-7`, `"x"`, `"日本"`, `9007199254740993`, `1.5`, `""`, `"7"`, `7`}
 	var asks []lsptest.Action
 	for _, id := range ids {

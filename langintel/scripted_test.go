@@ -2,8 +2,10 @@ package langintel_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,14 +63,16 @@ func publishes(uri, rest string) lsptest.Action {
 
 // problemsOf is the diagnostics member with one error for each message.
 func problemsOf(messages ...string) string {
-	out := `"diagnostics":[`
+	items := make([]string, len(messages))
 	for i, message := range messages {
-		if i > 0 {
-			out += ","
-		}
-		out += `{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":3}},"severity":1,"message":"` + message + `"}`
+		items[i] = `{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":3}},"severity":1,"message":"` + message + `"}`
 	}
-	return out + "]"
+	return `"diagnostics":[` + strings.Join(items, ",") + "]"
+}
+
+// raw is a whole message.
+func raw(body string) lsptest.Action {
+	return lsptest.Action{Raw: fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)}
 }
 
 func later(ms int, a lsptest.Action) lsptest.Action {

@@ -105,6 +105,9 @@ func (s *server) acquire(ctx context.Context) (live *session, release func(), er
 }
 
 func (s *server) wait(ctx context.Context) (*session, error) {
+	if err := s.bury(ctx); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	if s.live != nil {
 		defer s.mu.Unlock()
@@ -128,6 +131,24 @@ func (s *server) wait(ctx context.Context) (*session, error) {
 		return current.session, current.err
 	case <-ctx.Done():
 		return nil, tools.AsError(ctx.Err())
+	}
+}
+
+// bury waits for the end of a session that has failed already, so that it is not
+// asked anything more.
+func (s *server) bury(ctx context.Context) error {
+	s.mu.Lock()
+	live := s.live
+	s.mu.Unlock()
+	if live == nil || live.rpc.stream.failed() == nil {
+		return nil
+	}
+	select {
+	case <-live.dead:
+		s.ended(live)
+		return nil
+	case <-ctx.Done():
+		return tools.AsError(ctx.Err())
 	}
 }
 
@@ -211,10 +232,15 @@ func (s *server) failed(err error) {
 // watch waits for a session's end and takes it out of use.
 func (s *server) watch(live *session) {
 	<-live.dead
+	s.ended(live)
+}
+
+// ended takes a dead session out of use, once.
+func (s *server) ended(live *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.live != live {
-		return // stopped on purpose
+		return // stopped on purpose, or known already
 	}
 	s.live = nil
 	if time.Since(live.started) > stableAfter {

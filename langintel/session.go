@@ -32,6 +32,7 @@ type session struct {
 	rpc     *rpc
 	pipes   []*os.File // ours
 	stderr  *tail
+	said    chan struct{} // closed when its standard error has been read
 	reading sync.WaitGroup
 
 	project Project
@@ -70,7 +71,7 @@ func openSession(ctx context.Context, s *server, run launch) (*session, error) {
 	live := &session{
 		server: s, client: s.client, spec: s.spec, run: run,
 		rootAbs: rootAbs, rootURI: uri.File(rootAbs), started: time.Now(),
-		stderr: newTail(64 << 10), dead: make(chan struct{}),
+		stderr: newTail(64 << 10), said: make(chan struct{}), dead: make(chan struct{}),
 	}
 	live.docs.init(live)
 	live.problem.init()
@@ -129,7 +130,10 @@ func (v *session) spawn(ctx context.Context) error {
 	}
 	v.rpc = newRPC(outR, inW, v.client.opts.MaxMessageBytes, v.client.opts.MaxPending)
 	v.rpc.start(v.handleRequest, v.handleNotification)
-	v.reading.Go(func() { _, _ = io.Copy(v.stderr, errR) })
+	v.reading.Go(func() {
+		defer close(v.said)
+		_, _ = io.Copy(v.stderr, errR)
+	})
 	v.reading.Go(v.mourn)
 	return nil
 }
@@ -154,8 +158,12 @@ func (v *session) mourn() {
 		case <-time.After(afterExit):
 		}
 	case <-v.rpc.done():
+	case <-v.rpc.broken():
+		// A server that takes nothing more is of no use, also while it runs.
+		v.rpc.stream.fail(v.rpc.stream.out.failure())
 	}
 	v.stop(errors.New("the server's process ended"))
+	v.rpc.stop()           // lets the reader go, should it wait for an answer to be made
 	_ = v.pipes[1].Close() // the reader answers what is pending, and ends
 	<-v.rpc.done()
 	grace := stopGrace
@@ -166,6 +174,7 @@ func (v *session) mourn() {
 		v.client.opts.Logger.Warn("language server not fully ended", "server", v.spec.Name, "survivors", report.Survivors, "error", err)
 	}
 	_ = v.pipes[2].SetReadDeadline(time.Now().Add(afterExit))
+	<-v.said // its last words go into the error
 	v.rpc.close()
 	close(v.dead)
 }

@@ -55,7 +55,7 @@ type incoming struct {
 func newStream(in io.Reader, out io.WriteCloser, limit int64) *stream {
 	return &stream{
 		in:      newFrames(in, limit),
-		out:     &outbox{sink: out, limit: int(limit) * 2},
+		out:     newOutbox(out, int(limit)*2),
 		pending: map[jsonrpc2.ID]*exchange{},
 		asked:   map[jsonrpc2.ID][]byte{},
 	}
@@ -197,7 +197,11 @@ func (s *stream) Write(ctx context.Context, message jsonrpc2.Message) (int64, er
 	head = append(head, "\r\n\r\n"...)
 	framed := frame[len(scratch)-len(head):]
 	copy(framed, head)
-	return int64(len(framed)), s.out.write(framed)
+	if err := s.out.write(framed); err != nil {
+		s.fail(err)
+		return 0, err
+	}
+	return int64(len(framed)), nil
 }
 
 // encode writes the message after room for its header.

@@ -1,0 +1,5 @@
+//go:build !race
+
+package langintel_test
+
+const raceDetector = false

@@ -1,0 +1,6 @@
+//go:build race
+
+package langintel_test
+
+// raceDetector multiplies memory and time.
+const raceDetector = true
