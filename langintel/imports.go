@@ -158,7 +158,7 @@ func tsPackages(files *Files, sources []string) map[string][]string {
 			continue
 		}
 		for _, file := range sources {
-			if inTree(path.Dir(name), file) {
+			if below(path.Dir(name), file) {
 				out[written.Name] = append(out[written.Name], file)
 			}
 		}

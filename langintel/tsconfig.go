@@ -108,18 +108,15 @@ func (c *tsconfig) has(file string) bool {
 		return false
 	}
 	if !c.hasInclude {
-		return !c.hasFiles && inTree(path.Dir(c.name), file)
+		return !c.hasFiles && below(path.Dir(c.name), file)
 	}
 	return slices.ContainsFunc(c.include, func(p string) bool { return matchesTSPattern(p, file) })
 }
 
-// inTree reports whether a file lies in a directory or deeper.
-func inTree(dir, file string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }
-
 // matchesTSPattern matches as include does: a name without wildcards is a
 // directory, or one file.
 func matchesTSPattern(pattern, file string) bool {
-	return pattern == file || inTree(pattern, file) || doublestar.MatchUnvalidated(pattern, file)
+	return pattern == file || below(pattern, file) || doublestar.MatchUnvalidated(pattern, file)
 }
 
 // plainJSON takes comments and trailing commas out of JSON, as configurations of
@@ -199,7 +196,7 @@ func tsSources(files *Files, projects []tsconfig) []string {
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(file string) bool {
 		return strings.Contains("/"+file, "/node_modules/") || slices.ContainsFunc(projects, func(c tsconfig) bool {
-			return c.out != "" && c.out != "." && inTree(c.out, file)
+			return c.out != "" && c.out != "." && below(c.out, file)
 		})
 	})
 }
@@ -238,7 +235,7 @@ func tsPrime(files *Files) []string {
 func nearestConfig(projects []tsconfig, file string) string {
 	best := ""
 	for i := range projects {
-		if dir := path.Dir(projects[i].name); inTree(dir, file) && len(dir) >= len(best) {
+		if dir := path.Dir(projects[i].name); below(dir, file) && len(dir) >= len(best) {
 			best = dir
 		}
 	}
