@@ -9,7 +9,7 @@ const (
 	// diffBudget bounds the steps of all line diffs of one comparison, about a
 	// second of work. What is not mapped within it is one replaced block, in which
 	// gaps and moves still find partners.
-	diffBudget = 1 << 26
+	diffBudget = 1 << 24
 	// diffDepth bounds how often unique lines may split a range again; texts made
 	// by people need a handful.
 	diffDepth = 48

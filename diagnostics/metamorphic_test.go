@@ -228,3 +228,38 @@ func TestHugeHunk(t *testing.T) {
 	}
 	t.Logf("figure: delta over one hunk of 3000 x 3000 lines = %s", time.Since(start).Round(time.Millisecond))
 }
+
+// FuzzCompareTexts has no hunks given: whatever the texts, everything is
+// accounted for, and the reversed change swaps introduced and fixed.
+func FuzzCompareTexts(f *testing.F) {
+	f.Add("a\nmissing1()\nb\n", "missing1()\na\n", "x\n", "a\nmissing1()\nb\n")
+	f.Add("func f(missing int) {\n\tmissing(1)\n}\n", "", "}\r\n}\r", "func f(missing int) {\n\tmissing(1)\n}\n")
+	f.Fuzz(func(t *testing.T, oneBase, oneHead, twoBase, twoHead string) {
+		text := trees{map[string]string{"a.go": oneBase, "b.go": twoBase}, map[string]string{"a.go": oneHead, "b.go": twoHead}}
+		base, head := fuzzPlanted(text.base), fuzzPlanted(text.head)
+		delta := compare(t, base, head, &diagnostics.Options{Contents: text, MaxEntries: 10_000})
+		c := delta.Counts
+		if c.Introduced+c.Unchanged != len(head.Diagnostics) || c.Fixed+c.Unchanged != len(base.Diagnostics) {
+			t.Fatalf("%+v does not add up to %d and %d", c, len(base.Diagnostics), len(head.Diagnostics))
+		}
+		back := compare(t, head, base, &diagnostics.Options{Contents: text.reversed(), MaxEntries: 10_000}).Counts
+		if back.Introduced != c.Fixed || back.Fixed != c.Introduced {
+			t.Fatalf("reversed %+v, want introduced and fixed of %+v swapped", back, c)
+		}
+	})
+}
+
+// fuzzPlanted has a problem on every line that holds a "missing".
+func fuzzPlanted(files map[string]string) *diagnostics.Snapshot {
+	b, _ := diagnostics.NewBuilder(nil)
+	b.Producer(gopls())
+	for path, text := range files {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+		for i, line := range strings.Split(text, "\n") {
+			if at := strings.Index(line, "missing"); at >= 0 {
+				b.Add(problem(path, i, at, "undefined: "+strings.TrimSpace(line[at:])))
+			}
+		}
+	}
+	return b.Snapshot()
+}
