@@ -35,6 +35,7 @@ type declared struct {
 	detail    string
 	whole     span
 	selection span
+	flat      bool // the server gives no extent, only a place
 	children  []*declared
 }
 
@@ -79,7 +80,7 @@ func (v *session) declare(t *text, nodes []symbolNode, above []string) []*declar
 		}
 		out = append(out, &declared{
 			name: oneLine(n.Name, 500), names: names, kind: n.Kind, detail: oneLine(n.Detail, 500),
-			whole: whole, selection: selection, children: v.declare(t, n.Children, names),
+			whole: whole, selection: selection, flat: n.Location != nil, children: v.declare(t, n.Children, names),
 		})
 	}
 	// As they stand in the file: tsserver, for one, sorts them by name.

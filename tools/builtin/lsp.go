@@ -16,7 +16,7 @@ func Language(client *langintel.Client, progress *LSPProgress) ([]*tools.Tool, e
 	var list []*tools.Tool
 	for _, make := range []func() (*tools.Tool, error){
 		l.symbols, l.definition, l.references, l.hover, l.diagnostics, l.rename, l.codeActions,
-		l.format, l.hierarchy, l.status,
+		l.format, l.symbolBody, l.hierarchy, l.status,
 	} {
 		tool, err := make()
 		if err != nil {

@@ -382,3 +382,36 @@ func TestLSPHierarchyTool(t *testing.T) {
 	h.fails("lsp_hierarchy", args{"symbol": "till.Sell", "kind": "calls", "direction": "in", "depth": 6}, tools.CodeToolInput)
 	h.fails("lsp_hierarchy", args{"symbol": "till.Sell", "kind": "calls"}, tools.CodeToolInput)
 }
+
+func TestLSPSymbolBodyTool(t *testing.T) {
+	h, rules := newShop(t)
+	place := `"path": "stock/stock.go", "namePath": "Shelf.Count", "kind": "method", "line": 28, "endLine": 28`
+	_, text := h.wire("lsp_symbol_body", args{"symbol": "Shelf.Count", "op": "read"}, `{`+completeAnswer+`, `+place+`, "text": "func (s *Shelf) Count() int { return s.count }"}`)
+	if want := "method Shelf.Count stock/stock.go:28-28\nfunc (s *Shelf) Count() int { return s.count }"; text != want {
+		t.Errorf("%s", text)
+	}
+	before := h.content("stock/stock.go")
+	replace := args{"symbol": "Shelf.Count", "op": "replace", "text": "func (s *Shelf) Count() int { return missing }"}
+	rules.forbid = true
+	h.fails("lsp_symbol_body", replace, tools.CodeExecutionDenied)
+	rules.forbid = false
+	if h.content("stock/stock.go") != before {
+		t.Error("a forbidden change was made")
+	}
+	done, said := h.wire("lsp_symbol_body", replace, `{`+completeAnswer+`, `+place+`, "edits": 1, "files": ["stock/stock.go"]}`, "patch", "undoId", "delta")
+	if n := len(done["delta"].(map[string]any)["introduced"].([]any)); n != 1 || !strings.Contains(said, "stock/stock.go:28:38: error: undefined: missing") {
+		t.Errorf("%d introduced\n%s", n, said)
+	}
+	h.ok("undo", args{"undoId": done["undoId"]}, nil)
+	failed := h.fails("lsp_symbol_body", args{"symbol": "till.Total", "op": "delete"}, tools.CodeLSPWorkspace)
+	encoded, err := json.Marshal(failed.Err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(encoded), `"references":[{"path":"till/till_test.go","line":15,`) {
+		t.Errorf("%s", encoded)
+	}
+	h.wire("lsp_symbol_body", args{"symbol": "dotty.Make", "op": "delete", "dryRun": true}, `{`+completeAnswer+`, "path": "dotty/dotty.go", "namePath": "Make", "kind": "function",
+		"line": 7, "endLine": 7, "edits": 1, "files": ["dotty/dotty.go"]}`, "patch")
+	h.fails("lsp_symbol_body", args{"symbol": "dotty.Make", "op": "read", "dryRun": true}, tools.CodeToolInput)
+}
