@@ -15,7 +15,7 @@ TREE     := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/prism-ls-test/tree
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build run test setup lint cross race bench soak docs clean help gotest
+.PHONY: build run test setup lint cross race bench soak servers docs clean help gotest
 
 build: ## build bin/prism-ls
 	$(GO) build -trimpath -o bin/prism-ls ./cmd/prism-ls
@@ -48,6 +48,9 @@ bench: gotest setup ## measure ours beside the peers, write docs/performance.md;
 
 soak: gotest setup ## the tests at full size, write docs/reliability.md; RUN=regexp chooses, and then only prints
 	PRISM_SOAK=1 $(GOTEST) soak $(if $(filter .,$(RUN)),-write docs/reliability.md) -timeout 120m -run '$(RUN)' ./...
+
+servers: ## install every server that prism-ls can install, and ask each one question; RUN=NAME does one
+	PRISM_SERVERS=$(if $(filter .,$(RUN)),1,$(RUN)) $(GO) test ./cmd/prism-ls -run TestServersInstall -v -timeout 60m
 
 docs: ## write the pages that are made from the code
 	@mkdir -p docs

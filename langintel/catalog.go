@@ -23,7 +23,6 @@ func Catalogue() []Spec {
 		vue(),
 		astro(),
 		tailwind(),
-		graphQL(),
 		prisma(),
 
 		phpactor(),
@@ -54,7 +53,6 @@ func Catalogue() []Spec {
 		erlangLS(),
 		gleam(),
 
-		templ(),
 		buf(),
 		terraform(),
 		nilServer(),

@@ -11,7 +11,7 @@ func terraform() Spec {
 		},
 		Roots:   []string{".terraform", ".terraform.lock.hcl"},
 		Program: "terraform-ls", Args: []string{"serve"},
-		Install:  &Install{Version: "0.39.1", GoPackage: "github.com/hashicorp/terraform-ls"},
+		Install:  &Install{Hint: "`brew install hashicorp/tap/terraform-ls`, or a release of github.com/hashicorp/terraform-ls, installs it"},
 		RunsCode: "terraform runs the providers that lie in .terraform",
 		Degraded: func(p Project) string {
 			if p.Has(".terraform") {
