@@ -325,6 +325,8 @@ func TestTrustedWorkspaceRunsItsOwn(t *testing.T) {
 		case "svelte":
 			// Its own server, and the project's configuration.
 			spec.Local, want = nil, "svelte.config"
+		case "rust-analyzer":
+			spec.Local, want = nil, "evil.sh"
 		}
 		b := open(t, h.root, &langintel.Options{Env: env, Trusted: true, Servers: []langintel.Spec{spec}})
 		err := ask(b, h.fileOf(&spec))
