@@ -360,3 +360,23 @@ func TestInstallRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A server that is asked for an outline before it has read the file says that
+// there is nothing, which is not believed.
+func TestOutlineOfAServerThatLoads(t *testing.T) {
+	symbols := `[{"name":"one","kind":12,"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":3}},"selectionRange":{"start":{"line":0,"character":0},"end":{"line":0,"character":3}}}]`
+	b, record := scripted(t, &lsptest.Script{
+		Capabilities: `{"documentSymbolProvider":true,"textDocumentSync":1}`,
+		On: []lsptest.Rule{
+			{Method: "textDocument/documentSymbol", Nth: 1, Do: []lsptest.Action{{Reply: `[]`}}},
+			on("textDocument/documentSymbol", lsptest.Action{Reply: symbols}),
+		},
+	}, nil)
+	got, err := b.Symbols(within(t, 20*time.Second), langintel.SymbolsQuery{Path: "a.x"})
+	if err != nil || got.Status != langintel.Complete || len(got.Symbols) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if n := len(record.Wait(t, "textDocument/documentSymbol", 2)); n != 2 {
+		t.Errorf("it was asked %d times", n)
+	}
+}

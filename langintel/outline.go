@@ -1,11 +1,13 @@
 package langintel
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/protocol"
@@ -25,6 +27,8 @@ func (o *outlines) init() { o.files = map[string]*outline{} }
 type outline struct {
 	file *file
 	tops []*declared
+	// pending is why there may be more later; "": these are all.
+	pending string
 }
 
 // declared is one declaration of an outline.
@@ -48,16 +52,23 @@ func (v *session) outlineOf(ctx context.Context, f *file, uri protocol.DocumentU
 	if known != nil && known.file.text == f.text {
 		return known, nil
 	}
-	var raw jsontext.Value
-	err := v.read(ctx, "textDocument/documentSymbol", protocol.DocumentSymbolParams{TextDocument: protocol.TextDocumentIdentifier{URI: uri}}, &raw)
+	nodes, err := v.symbolsOf(ctx, uri)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := parseSymbols(raw)
-	if err != nil {
-		return nil, err
+	pending := ""
+	if len(nodes) == 0 && len(bytes.TrimSpace(f.text.data)) > 0 {
+		// One that is still loading says that there is nothing: bash-language-server.
+		pending = v.settleFor(ctx, outlineSettle)
+		if nodes, err = v.symbolsOf(ctx, uri); err != nil {
+			return nil, err
+		}
 	}
 	fresh := &outline{file: f, tops: v.declare(f.text, nodes, nil)}
+	if len(nodes) == 0 && pending != "" {
+		fresh.pending = pending
+		return fresh, nil
+	}
 	v.outline.mu.Lock()
 	defer v.outline.mu.Unlock()
 	if len(v.outline.files) >= maxOutlines {
@@ -65,6 +76,25 @@ func (v *session) outlineOf(ctx context.Context, f *file, uri protocol.DocumentU
 	}
 	v.outline.files[f.path] = fresh
 	return fresh, nil
+}
+
+// outlineSettle bounds the wait for a server to be ready when it has no symbols
+// for a file that is not empty.
+const outlineSettle = 10 * time.Second
+
+func (v *session) settleFor(ctx context.Context, limit time.Duration) (pending string) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return v.settle(ctx)
+}
+
+func (v *session) symbolsOf(ctx context.Context, uri protocol.DocumentURI) ([]symbolNode, error) {
+	var raw jsontext.Value
+	err := v.read(ctx, "textDocument/documentSymbol", protocol.DocumentSymbolParams{TextDocument: protocol.TextDocumentIdentifier{URI: uri}}, &raw)
+	if err != nil {
+		return nil, err
+	}
+	return parseSymbols(raw)
 }
 
 func (v *session) declare(t *text, nodes []symbolNode, above []string) []*declared {

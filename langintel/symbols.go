@@ -49,6 +49,9 @@ func (c *Client) Symbols(ctx context.Context, q SymbolsQuery) (*SymbolsResult, e
 	if err != nil || answer.Status != Complete {
 		return &SymbolsResult{Answer: answer}, err
 	}
+	if o.pending != "" {
+		answer.Status, answer.Reason = Partial, t.spec.Name+" may know more later: "+o.pending
+	}
 	shaper := shaper{file: t.doc.file, kinds: q.Kinds, left: int(limit)}
 	result := &SymbolsResult{Answer: answer, Symbols: shaper.shape(o.tops)}
 	result.Truncated = shaper.cut
