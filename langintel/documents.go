@@ -109,7 +109,7 @@ func (d *documents) update(doc *document, f *file) error {
 	d.versions[doc.path] = doc.version
 	params := d.session.spec.changes()
 	params.TextDocument = versionedDocument{URI: doc.uri, Version: doc.version}
-	params.Changes = []contentChange{{Text: string(f.text.data)}}
+	params.Changes = []contentChange{d.session.replacement(doc.file.text, f.text)}
 	if err := d.session.rpc.notify("textDocument/didChange", params); err != nil {
 		return tools.AsError(err)
 	}
@@ -142,6 +142,15 @@ func (d *documents) close(doc *document) error {
 	})
 }
 
+// replacement is the change of one whole text into another.
+func (v *session) replacement(old, new *text) contentChange {
+	out := contentChange{Text: string(new.data)}
+	if v.spec.RangedChanges {
+		out.Range = &protocol.Range{End: v.wire.encode(old, old.at(len(old.data)))}
+	}
+	return out
+}
+
 // touch sends an open document's text again under a new version, so that a server
 // looks at it anew; extra are members that the server's own extensions add to
 // didChange.
@@ -155,7 +164,7 @@ func (d *documents) touch(path string, extra didChangeParams) (document, error) 
 	doc.version++
 	d.versions[path] = doc.version
 	extra.TextDocument = versionedDocument{URI: doc.uri, Version: doc.version}
-	extra.Changes = []contentChange{{Text: string(doc.file.text.data)}}
+	extra.Changes = []contentChange{d.session.replacement(doc.file.text, doc.file.text)}
 	if err := d.session.rpc.notify("textDocument/didChange", extra); err != nil {
 		return document{}, tools.AsError(err)
 	}

@@ -111,10 +111,11 @@ type diagnosticOptions struct {
 	Workspace  bool   `json:"workspaceDiagnostics"`
 }
 
-// contentChange is a whole-text §textDocumentContentChangeEvent; package
-// protocol's would send an empty range with it, which is an insertion.
+// contentChange is a §textDocumentContentChangeEvent; package protocol's cannot
+// leave the range out, and an empty one is an insertion.
 type contentChange struct {
-	Text string `json:"text"`
+	Range *protocol.Range `json:"range,omitzero"` // nil: the whole text
+	Text  string          `json:"text"`
 }
 
 // didChangeParams is LSP 3.17 §didChangeTextDocumentParams.

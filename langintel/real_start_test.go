@@ -34,8 +34,9 @@ func startCases() []startCase {
 		c := startCase{s.name, s, "", "app/main.ts", "\nnonsense();\n", "Cannot find name 'nonsense'.", "Nowhere", langintel.Place{Path: "core/money.ts", Line: 7, Symbol: "price"}}
 		out = append(out, c)
 		// Without the configuration that lists all projects, a server knows of those
-		// only whose files are open.
-		c.name, c.without = c.name+" without a solution", "tsconfig.json"
+		// only whose files are open. No question names a file of one that refers to
+		// others.
+		c.name, c.without, c.mistake = c.name+" without a solution", "tsconfig.json", "core/money.ts"
 		out = append(out, c)
 	}
 	for _, s := range pythonServers() {

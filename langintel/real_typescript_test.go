@@ -31,8 +31,8 @@ func typescriptServers() []realServer {
 			"stock/shelf.ts:13 Expected 2 arguments", "till/till.ts:14 Expected 2 arguments",
 		}},
 	}
-	tsls, tsgo := base, base
-	tsls.name, tsgo.name = "typescript-language-server", "tsgo"
+	tsls, vtsls, tsgo := base, base, base
+	tsls.name, vtsls.name, tsgo.name = "typescript-language-server", "vtsls", "tsgo"
 	tsgo.symbols = append([]string{"variable mark:1", "variable Money:2", "variable price:2"}, base.symbols...) // imports too
-	return []realServer{tsls, tsgo}
+	return []realServer{tsls, vtsls, tsgo}
 }

@@ -116,7 +116,9 @@ func vtsls() Spec {
 		Install:   &Install{NPM: []string{"@vtsls/language-server@0.3.0"}, Version: "0.3.0"},
 		Configure: vtslsSettings,
 		Degraded:  tsDegraded,
-		Ready:     Blocks(), Fresh: SyncCommand(tsRequest),
+		// It takes the end of the new text for that of the old one.
+		RangedChanges: true,
+		Ready:         Blocks(), Fresh: SyncCommand(tsRequest),
 		Prime: tsPrime, Dependents: tsDependents,
 	}
 }
@@ -148,11 +150,9 @@ func vtslsSettings(p Project) (jsontext.Value, error) {
 	out.TypeScript.Tsserver.UseSyntaxServer = "never"
 	out.TypeScript.NoTypings = true
 	out.Vtsls.Workspace = false
-	path := tsserver(p)
-	if path == "" {
-		return nil, errNoTypeScript()
+	if path := tsserver(p); path != "" { // else it has one of its own
+		out.Vtsls.TypeScript.Tsdk = filepath.Dir(path)
 	}
-	out.Vtsls.TypeScript.Tsdk = filepath.Dir(path)
 	return encodeJSON(out)
 }
 

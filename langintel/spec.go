@@ -85,6 +85,9 @@ type Spec struct {
 	// EditCommands are patterns (path.Match) of the commands that do nothing but ask
 	// for edits; before any other one the policy is asked as for a program.
 	EditCommands []string
+	// RangedChanges: the server is told where a text ends that is replaced as a
+	// whole, since it gets that wrong.
+	RangedChanges bool
 	// LoneCR: the server ends lines at a CR without LF too, as LSP 3.17
 	// §textDocuments says; many do not.
 	LoneCR bool
