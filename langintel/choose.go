@@ -232,10 +232,10 @@ func (c *Client) cacheDir(name string) string {
 
 // workspaceServers returns the servers that a question about the whole workspace
 // concerns: those that know symbols and either run already, or serve one of its
-// files. What is missing here counts only when there is nothing else, so that the
-// error says what is missing.
-func (c *Client) workspaceServers() ([]*server, error) {
-	var out, missing []*server
+// files. Those that are missing here are named; they count as servers only when
+// there is nothing else, so that the error says what is missing.
+func (c *Client) workspaceServers() (out []*server, absent []string, err error) {
+	var missing []*server
 	add := func(list *[]*server, s *server) {
 		if !slices.Contains(*list, s) {
 			*list = append(*list, s)
@@ -256,7 +256,7 @@ func (c *Client) workspaceServers() ([]*server, error) {
 			}
 			s, err := c.serverAt(choice)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if c.there(choice.spec, choice.root) {
 				add(&out, s)
@@ -265,14 +265,19 @@ func (c *Client) workspaceServers() ([]*server, error) {
 			}
 		}
 	}
-	if len(out) == 0 {
-		out = missing
+	for _, s := range missing {
+		if !slices.Contains(absent, s.spec.Name) {
+			absent = append(absent, s.spec.Name)
+		}
 	}
 	if len(out) == 0 {
-		return nil, tools.Errorf(tools.CodeLSPUnsupported, "no file of this workspace belongs to a language server that searches workspaces")
+		out, absent = missing, nil
+	}
+	if len(out) == 0 {
+		return nil, nil, tools.Errorf(tools.CodeLSPUnsupported, "no file of this workspace belongs to a language server that searches workspaces")
 	}
 	slices.SortStableFunc(out, func(a, b *server) int { return c.patterns.rank(a.spec) - c.patterns.rank(b.spec) })
-	return out, nil
+	return out, absent, nil
 }
 
 // searches reports whether the server is asked about the workspace.

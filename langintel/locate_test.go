@@ -158,11 +158,11 @@ func TestSymbolsOfSeveralServers(t *testing.T) {
 	gone := langintel.Spec{Name: "gone", Program: "gone", Languages: []langintel.Language{{ID: "y", Patterns: []string{"*.y"}}}}
 	b := open(t, dir, &langintel.Options{Env: []string{"PATH=/nowhere"}, Servers: []langintel.Spec{gone, there}})
 	got, err := b.Symbols(within(t, 20*time.Second), langintel.SymbolsQuery{Query: "One"})
-	if err != nil || got.Status != langintel.Partial || !strings.Contains(got.Reason, "gone is not installed") {
+	if err != nil || got.Status != langintel.Partial || !strings.Contains(got.Reason, "missing here: gone") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = b.Hover(within(t, 20*time.Second), langintel.Place{Symbol: "Missing"})
-	if !errors.Is(err, tools.CodeNotFound) || !strings.Contains(err.Error(), "gone is not installed") {
+	if !errors.Is(err, tools.CodeNotFound) || !strings.Contains(err.Error(), "missing here: gone") {
 		t.Errorf("%v", err)
 	}
 	alone := open(t, dir, &langintel.Options{Env: []string{"PATH=/nowhere"}, Servers: []langintel.Spec{gone}})

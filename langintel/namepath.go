@@ -58,7 +58,7 @@ func (v *session) workspaceSymbols(ctx context.Context, query string) ([]found, 
 // resolveName finds a name path anywhere in the workspace.
 func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error) {
 	asked := splitNames(symbol)
-	servers, err := c.workspaceServers()
+	servers, absent, err := c.workspaceServers()
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +96,8 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 		return nil, skipped
 	case cut && len(hits) <= 1:
 		return nil, tools.Errorf(tools.CodeLSPAmbiguous, "more symbols end like %q than the language server lists; name more of the path, or give path and line", oneLine(symbol, 200))
+	case len(hits) == 0 && len(absent) > 0:
+		return nil, tools.Errorf(tools.CodeNotFound, "no symbol called %q was found; %s", oneLine(symbol, 200), notAsked(absent))
 	case len(hits) == 0:
 		return nil, tools.Errorf(tools.CodeNotFound, "no symbol of the workspace is called %q; lsp symbols with a query searches by part of a name", oneLine(symbol, 200))
 	case len(hits) > 1:

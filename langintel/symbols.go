@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -92,7 +93,7 @@ func (s *shaper) shape(list []*declared) []Symbol {
 // workspaceQuery merges what the servers find, each in its own order of
 // relevance.
 func (c *Client) workspaceQuery(ctx context.Context, q SymbolsQuery, limit int) (*SymbolsResult, error) {
-	servers, err := c.workspaceServers()
+	servers, absent, err := c.workspaceServers()
 	if err != nil {
 		answer, err := c.soften(ctx, "", err)
 		return &SymbolsResult{Answer: answer}, err
@@ -140,10 +141,18 @@ func (c *Client) workspaceQuery(ctx context.Context, q SymbolsQuery, limit int) 
 		result.Status = Partial
 		result.Reason = fmt.Sprintf("%d of %d language servers could not be asked: %s", len(lost), len(servers), printable(tools.AsError(lost[0]).Message, 500))
 	}
+	if len(absent) > 0 && len(result.Symbols) == 0 && result.Status == Complete {
+		result.Status, result.Reason = Partial, notAsked(absent)
+	}
 	if result.Status == "" {
 		result.Answer = Answer{Status: Unsupported, Reason: "none of the language servers here searches the workspace"}
 	}
 	return result, nil
+}
+
+// notAsked says which servers of the workspace's languages are missing.
+func notAsked(absent []string) string {
+	return "files of other languages were not searched, since their servers are missing here: " + strings.Join(absent, ", ")
 }
 
 // search asks a server for symbols, twice when there are none; pending is what it
