@@ -1,7 +1,6 @@
 package langintel
 
 import (
-	"context"
 	"path"
 	"path/filepath"
 	"slices"
@@ -177,8 +176,12 @@ func (c *Client) server(spec *Spec, root string) (*server, error) {
 	return s, nil
 }
 
-// makeRoom stops the server that was unused for longest when as many run as may.
-func (c *Client) makeRoom(ctx context.Context, starting *server) error {
+// makeRoom lets a server start, and stops the one that was unused for longest when
+// as many run as may. Of several that start at once as many are let in as there is
+// room for.
+func (c *Client) makeRoom(starting *server) error {
+	c.admission.Lock()
+	defer c.admission.Unlock()
 	for {
 		c.mu.Lock()
 		servers := c.list()
@@ -198,13 +201,12 @@ func (c *Client) makeRoom(ctx context.Context, starting *server) error {
 		}
 		switch {
 		case running < c.opts.MaxServers:
+			starting.admit()
 			return nil
 		case oldest == nil:
 			return tools.Errorf(tools.CodeLSPLimit, "%d language servers are at work for this workspace already; ask again when one of them is done", running)
 		}
-		if err := oldest.restart(ctx); err != nil {
-			return err
-		}
+		oldest.retire("")
 	}
 }
 

@@ -31,7 +31,9 @@ type Client struct {
 	external map[string]bool // dep: paths that results have named
 	closed   bool
 
-	actions actionIDs
+	actions   actionIDs
+	admission sync.Mutex // one server at a time is let in
+
 	editing sync.Mutex // one change from a server at a time
 	running sync.WaitGroup
 	stop    context.CancelFunc

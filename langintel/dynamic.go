@@ -3,6 +3,7 @@ package langintel
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -119,8 +120,34 @@ func (r *registrations) watches(v *session, ch change) bool {
 	return false
 }
 
-// offers reports whether the server does a request: only those are sent.
+// offers reports whether the server does a request: only those are sent. Just after
+// its start it waits until the server may have registered that, so that the first
+// question is not told that there is no such thing.
 func (v *session) offers(method string) bool {
+	late := time.NewTimer(time.Until(v.initialized.Add(registersWithin)))
+	defer late.Stop()
+	for {
+		moved := v.dynamic.changed()
+		if v.has(method) {
+			return true
+		}
+		select {
+		case <-moved:
+		case <-late.C:
+			return false
+		case <-v.dead:
+			return false
+		}
+	}
+}
+
+// registersWithin is how long after its start a server may register what it
+// offers: many answer initialize with next to nothing, and say the rest at once
+// after it.
+const registersWithin = time.Second
+
+// has is offers for what an answer can do without: as far as known now.
+func (v *session) has(method string) bool {
 	var static jsontext.Value
 	switch method {
 	case "textDocument/hover":

@@ -46,9 +46,10 @@ func (f *folders) folders(dirs []string) []protocol.WorkspaceFolder {
 	return out
 }
 
-// ensure tells the server of roots that it does not know yet, if it takes them
-// after its start (§workspace_didChangeWorkspaceFolders).
-func (f *folders) ensure(dirs []string) error {
+// ensure tells the server of roots that it does not know yet
+// (§workspace_didChangeWorkspaceFolders). known is false when it takes them at its
+// start only.
+func (f *folders) ensure(dirs []string) (known bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var added []string
@@ -57,11 +58,14 @@ func (f *folders) ensure(dirs []string) error {
 			added = append(added, dir)
 		}
 	}
-	if len(added) == 0 || !f.session.caps.takesFolders() {
-		return nil
+	if len(added) == 0 {
+		return true, nil
+	}
+	if _, registered := f.session.dynamic.find("workspace/didChangeWorkspaceFolders"); !registered && !f.session.caps.takesFolders() {
+		return false, nil
 	}
 	f.dirs = append(f.dirs, added...)
-	return f.session.rpc.notify("workspace/didChangeWorkspaceFolders", protocol.DidChangeWorkspaceFoldersParams{
+	return true, f.session.rpc.notify("workspace/didChangeWorkspaceFolders", protocol.DidChangeWorkspaceFoldersParams{
 		Event: protocol.WorkspaceFoldersChangeEvent{Added: f.folders(added), Removed: []protocol.WorkspaceFolder{}},
 	})
 }

@@ -314,9 +314,9 @@ func (v *session) order(ctx context.Context, doc document) error {
 	id := protocol.TextDocumentIdentifier{URI: doc.uri}
 	var err error
 	switch {
-	case v.offers("textDocument/documentSymbol"):
+	case v.has("textDocument/documentSymbol"):
 		err = v.read(ctx, "textDocument/documentSymbol", protocol.DocumentSymbolParams{TextDocument: id}, nil)
-	case v.offers("textDocument/hover"):
+	case v.has("textDocument/hover"):
 		err = v.read(ctx, "textDocument/hover", protocol.TextDocumentPositionParams{TextDocument: id}, nil)
 	}
 	if err != nil && !refused(err) {

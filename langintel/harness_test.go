@@ -19,6 +19,7 @@ import (
 func TestMain(m *testing.M) {
 	child.Main()
 	lsptest.Main()
+	holdServers()
 	code := m.Run()
 	if err := owner().Close(); err != nil && code == 0 {
 		code = 1

@@ -147,7 +147,7 @@ func (v *session) show(ctx context.Context, list []sited) (out []Location, chang
 // outlineFor returns the outline for containers, or nil: a result without
 // containers is better than none.
 func (v *session) outlineFor(ctx context.Context, f *file, s sited) *outline {
-	if f == nil || !v.offers("textDocument/documentSymbol") || v.spec.language(s.path) == "" {
+	if f == nil || !v.has("textDocument/documentSymbol") || v.spec.language(s.path) == "" {
 		return nil
 	}
 	if !v.spec.ReadsDisk {

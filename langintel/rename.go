@@ -96,7 +96,7 @@ func (t *target) prepareRename(ctx context.Context) (name string, err error) {
 		return "", unsupported(t.session, "rename")
 	}
 	name = t.wordAt()
-	if !t.offers("textDocument/prepareRename") {
+	if !t.has("textDocument/prepareRename") {
 		return name, nil
 	}
 	var raw jsontext.Value

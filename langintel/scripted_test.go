@@ -97,3 +97,35 @@ func fine(t *testing.T, b *bench) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 }
+
+// eventually looks until it holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	const limit = 15 * time.Second
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(limit)
+	for !holds() {
+		select {
+		case <-ticker.C:
+		case <-deadline:
+			t.Fatalf("not within %v: %s", limit, what)
+		}
+	}
+}
+
+// statusOf is the status of one server.
+func statusOf(t testing.TB, b *bench, name string) langintel.ServerStatus {
+	t.Helper()
+	list, err := b.Status(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if s.Name == name {
+			return s
+		}
+	}
+	t.Fatalf("no server %s: %+v", name, list)
+	return langintel.ServerStatus{}
+}

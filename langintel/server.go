@@ -40,6 +40,7 @@ type server struct {
 	state     string
 	live      *session
 	starting  *starting // one start at a time; everybody waits for it
+	admitted  bool      // it may start
 	restarts  int64     // starts after an unexpected end, since the last stable time
 	total     int64     // the same, since the beginning
 	diedAt    time.Time
@@ -71,7 +72,36 @@ func (s *server) wanted() []string {
 func (s *server) load() (up, busy bool, used time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.live != nil || s.starting != nil, s.using > 0, s.lastUsed
+	return s.live != nil || s.admitted, s.using > 0, s.lastUsed
+}
+
+// admit counts a starting server among those that are up.
+func (s *server) admit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.admitted = true
+}
+
+// retire stops the session unless somebody waits for it; degraded is what status
+// says of that.
+func (s *server) retire(degraded string) {
+	s.mu.Lock()
+	live := s.live
+	s.mu.Unlock()
+	s.release(live, 0, degraded)
+}
+
+// release stops a session unless more than some wait for it, or it is not the
+// current one.
+func (s *server) release(live *session, some int, degraded string) {
+	s.mu.Lock()
+	if live == nil || s.live != live || s.using > some {
+		s.mu.Unlock()
+		return
+	}
+	s.live, s.state, s.degraded = nil, stateStopped, degraded
+	s.mu.Unlock()
+	live.shutdown()
 }
 
 // starting is a start that several callers may wait for.
@@ -95,13 +125,26 @@ func (s *server) acquire(ctx context.Context) (live *session, release func(), er
 	})
 	live, err = s.wait(ctx)
 	if err == nil && s.spec.MultiRoot {
-		err = live.folders.ensure(s.wanted())
+		live, err = s.knowing(ctx, live)
 	}
 	if err != nil {
 		release()
 		return nil, nil, err
 	}
 	return live, release, nil
+}
+
+// knowing returns a session that knows all roots that were asked about. A server
+// that takes roots at its start only is started anew, unless somebody else waits
+// for it: what it says of a root that it does not know is what it says of files
+// outside of a project.
+func (s *server) knowing(ctx context.Context, live *session) (*session, error) {
+	known, err := live.folders.ensure(s.wanted())
+	if known || err != nil {
+		return live, err
+	}
+	s.release(live, 1, "")
+	return s.wait(ctx)
 }
 
 func (s *server) wait(ctx context.Context) (*session, error) {
@@ -191,13 +234,13 @@ func (s *server) start(current *starting, delay time.Duration) {
 	live, err := s.launch()
 	var never *notStarted
 	s.mu.Lock()
-	s.starting = nil
+	s.starting, s.admitted = nil, false
 	switch {
 	case err == nil && s.closed:
 		err = tools.Errorf(tools.CodeLSPServer, "the language client is closed")
 		s.failed(err)
 	case err == nil:
-		s.live, s.state, s.lastUsed = live, stateReady, time.Now()
+		s.live, s.state, s.lastUsed, s.degraded = live, stateReady, time.Now(), ""
 	case errors.As(err, &never):
 		err = never.reason
 		s.lastError, s.state = err.Error(), stateStopped
@@ -264,7 +307,7 @@ func (s *server) launch() (*session, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.client.ctx, s.client.opts.StartTimeout)
 	defer cancel()
-	if err := s.client.makeRoom(ctx, s); err != nil {
+	if err := s.client.makeRoom(s); err != nil {
 		return nil, &notStarted{err}
 	}
 	s.client.progress(Progress{Server: s.spec.Name, Title: "start", Message: fmt.Sprintf("starting %s", s.spec.Name), Percent: -1})
@@ -327,20 +370,12 @@ func (s *server) keepHouse() {
 	live, busy := s.live, s.using > 0
 	idle := time.Since(s.lastUsed) > s.client.opts.IdleTimeout
 	s.mu.Unlock()
-	if live == nil || busy {
-		return
-	}
-	heavy := live.memory() > s.client.opts.MemoryBudget
-	if !idle && !heavy {
-		return
-	}
-	if heavy {
-		s.mu.Lock()
-		s.degraded = "stopped over its memory budget; starts again when needed"
-		s.mu.Unlock()
-	}
-	if live := s.detach(stateStopped); live != nil {
-		live.shutdown()
+	switch {
+	case live == nil || busy:
+	case live.memory() > s.client.opts.MemoryBudget:
+		s.retire("stopped over its memory budget; starts again when needed")
+	case idle:
+		s.retire("")
 	}
 }
 

@@ -79,7 +79,7 @@ func (t *target) signatureHelp(ctx context.Context) (*signatureHelpResult, error
 
 // signature is the one line that hover has not got, or "".
 func (t *target) signature(ctx context.Context) string {
-	if !t.offers("textDocument/signatureHelp") {
+	if !t.has("textDocument/signatureHelp") {
 		return ""
 	}
 	help, err := t.signatureHelp(ctx)
