@@ -35,7 +35,7 @@ type CodeAction struct {
 	Kind      string
 	Server    string
 	Preferred bool
-	Disabled  string // why it cannot be done now
+	Disabled  string // why it cannot be done now; listed only where kinds were named
 }
 
 // CodeActionsResult answers [Client.CodeActions].
@@ -59,6 +59,9 @@ func (c *Client) CodeActions(ctx context.Context, q CodeActionsQuery) (*CodeActi
 	}
 	result := &CodeActionsResult{Answer: answer}
 	for _, o := range list {
+		if o.action.Disabled != nil && len(q.Kinds) == 0 {
+			continue // LSP 3.17 §codeAction: shown to those who ask for the kind
+		}
 		one := CodeAction{
 			ID: o.id, Title: printable(o.action.Title, 500), Kind: oneLine(o.action.Kind, 100),
 			Server: o.target.spec.Name, Preferred: o.action.Preferred,

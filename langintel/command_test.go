@@ -39,6 +39,7 @@ func TestScriptedCommands(t *testing.T) {
 		status  langintel.Status
 		applied []bool // as the server was told
 		undo    int
+		kinds   []string
 	}{
 		"one edit":                {action: command, do: []lsptest.Action{ask(changes("a.x", one)), done}, want: "ONE two", applied: []bool{true}, undo: 1},
 		"two edits":               {action: command, do: []lsptest.Action{ask(versioned("a.x", 1, one)), ask(versioned("a.x", 2, lspEdit(0, 4, 7, "TWO"))), done}, want: "ONE TWO", applied: []bool{true, true}, undo: 2},
@@ -56,7 +57,7 @@ func TestScriptedCommands(t *testing.T) {
 		"hangs after an edit":     {action: command, do: []lsptest.Action{ask(changes("a.x", one))}, code: tools.CodeLSPTimeout, want: "one two", applied: []bool{true}},
 		"an editor's command":     {action: `"command":{"title":"it","command":"editor.action.rename"}`, resolve: `"command":{"title":"it","command":"editor.action.rename"}`, code: tools.CodeLSPUnsupported, message: `"editor.action.rename"`, want: "one two"},
 		"edit, editor's command":  {action: `"edit":` + changes("a.x", one) + `,"command":{"title":"it","command":"editor.action.rename"}`, want: "ONE two", status: langintel.Partial, undo: 1},
-		"disabled":                {action: `"disabled":{"reason":"not here"},"edit":` + changes("a.x", one), code: tools.CodeLSPUnsupported, message: "not here", want: "one two"},
+		"disabled":                {action: `"disabled":{"reason":"not here"},"edit":` + changes("a.x", one), kinds: []string{"quickfix"}, code: tools.CodeLSPUnsupported, message: "not here", want: "one two"},
 		"nothing at all":          {action: `"data":1`, resolve: `"data":1`, code: tools.CodeNoChange, want: "one two"},
 		"wants confirmation":      {action: command, do: []lsptest.Action{ask(`{"changes":{"${root}/a.x":[` + one + `]},"changeAnnotations":{"a":{"label":"sure?","needsConfirmation":true}}}`), done}, code: tools.CodeLSPWorkspace, message: "sure?", want: "one two", applied: []bool{false}},
 	} {
@@ -70,7 +71,7 @@ func TestScriptedCommands(t *testing.T) {
 				on("workspace/executeCommand", c.do...))}, &langintel.Options{Timeout: 1500 * time.Millisecond})
 			ctx := within(t, 30*time.Second)
 			before := b.read("a.x")
-			list, err := b.CodeActions(ctx, langintel.CodeActionsQuery{Place: langintel.Place{Path: "a.x", Line: 1}})
+			list, err := b.CodeActions(ctx, langintel.CodeActionsQuery{Place: langintel.Place{Path: "a.x", Line: 1}, Kinds: c.kinds})
 			if err != nil || len(list.Actions) != 1 {
 				t.Fatalf("%+v, %v", list, err)
 			}

@@ -37,13 +37,14 @@ func clangd() Spec {
 			// Its log would crowd a crash's last words out.
 			"--log=error",
 		},
-		Prime:      clangdPrime,
-		Ready:      Indexed(AfterIndex("backgroundIndexProgress")),
-		Fresh:      Rebuild(),
-		Incomplete: clangdIncomplete,
-		Degraded:   clangdIncomplete,
-		Dependents: cppDependents,
-		MaxSymbols: 500, // --limit-results
+		Prime:        clangdPrime,
+		EditCommands: []string{"clangd.applyFix", "clangd.applyTweak", "clangd.applyRename"},
+		Ready:        Indexed(AfterIndex("backgroundIndexProgress")),
+		Fresh:        Rebuild(),
+		Incomplete:   clangdIncomplete,
+		Degraded:     clangdIncomplete,
+		Dependents:   cppDependents,
+		MaxSymbols:   500, // --limit-results
 	}
 }
 

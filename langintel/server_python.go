@@ -31,7 +31,9 @@ func pyright() Spec {
 		Install:   &Install{NPM: []string{"pyright@1.1.414"}, Version: "1.1.414"},
 		Configure: pySettings("pyright"),
 		Degraded:  pyDegraded,
-		Ready:     pyReady(), Fresh: Pulls(), Prime: pyPrime,
+		// Others of its commands make stubs, and run the interpreter.
+		EditCommands: []string{"*pyright.organizeimports", "*pyright.addoptionalforparam"},
+		Ready:        pyReady(), Fresh: Pulls(), Prime: pyPrime,
 		Dependents: pyDependents,
 	}
 }
@@ -46,7 +48,9 @@ func basedpyright() Spec {
 		Install:   &Install{NPM: []string{"basedpyright@1.40.1"}, Version: "1.40.1"},
 		Configure: pySettings("basedpyright"),
 		Degraded:  pyDegraded,
-		Ready:     pyReady(), Fresh: Pulls(), Prime: pyPrime,
+		// Others of its commands make stubs, and run the interpreter.
+		EditCommands: []string{"*pyright.organizeimports", "*pyright.addoptionalforparam"},
+		Ready:        pyReady(), Fresh: Pulls(), Prime: pyPrime,
 		Dependents: pyDependents,
 	}
 }

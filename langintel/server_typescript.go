@@ -42,6 +42,10 @@ func typescriptLanguageServer() Spec {
 		Degraded:    tsDegraded,
 		Ready:       Blocks(), Fresh: SyncCommand(tsRequest),
 		Prime: tsPrime, Dependents: tsDependents,
+		// After a refactoring it wants an editor to ask for a better name.
+		Answers: map[string]jsontext.Value{"_typescript.rename": jsontext.Value("null")},
+		// _typescript.applyCodeAction is none of them: it can have packages installed.
+		EditCommands: []string{"_typescript.applyRefactoring", "_typescript.applyWorkspaceEdit", "_typescript.organizeImports", "_typescript.applyCompletionCodeAction"},
 	}
 }
 
@@ -120,6 +124,7 @@ func vtsls() Spec {
 		RangedChanges: true,
 		Ready:         Blocks(), Fresh: SyncCommand(tsRequest),
 		Prime: tsPrime, Dependents: tsDependents,
+		EditCommands: []string{"_typescript.didApply*"}, // what was edited is counted there
 	}
 }
 
