@@ -18,8 +18,9 @@ func pythonServers() []realServer {
 			"till/till.py:3:31-36", "till/till.py:15:8-13",
 		}},
 		hover: langintel.Place{Path: "tests/test_till.py", Line: 13, Symbol: "sell"}, hoverText: "sell takes items from a shelf",
+		wide: realWide{"core/label.py", [][2]int{{9, 14}, {10, 15}, {11, 15}, {11, 33}}, "core/label.py:4:5-9", "mark(", "quote日("},
 		rename: realRename{
-			place: langintel.Place{Path: "core/label.py", Line: 4, Symbol: "mark"}, name: "quote",
+			place: langintel.Place{Path: "core/label.py", Line: 4, Symbol: "mark"}, name: "quote日",
 			files:  []string{"core/label.py", "stock/shelf.py", "tests/test_till.py"},
 			checks: [][]string{{"python3", "-m", "compileall", "-q", "."}, {"python3", "-m", "unittest", "discover", "-s", "tests", "-t", "."}},
 		},

@@ -34,8 +34,19 @@ type realServer struct {
 	hoverText   string
 	workspace   string // a query for the symbols of the workspace, and one of the answers
 	workspaceIs string
+	wide        realWide
 	rename      realRename
 	delta       realDelta
+}
+
+// realWide is a file whose symbol stands behind é, 日本 and 😀; its lines end in
+// CRLF when it is asked about. What the rename writes in it, in place of what, is
+// compared byte by byte.
+type realWide struct {
+	file     string
+	at       [][2]int // line and column, in code points
+	means    string   // "path:line:column-end"
+	old, new string
 }
 
 // realQuery is a place and the answer, each "path:line:column-end".
@@ -199,6 +210,9 @@ func TestReal(t *testing.T) {
 				s.introduces(ctx, t, b)
 			}
 			s.survives(ctx, t, b)
+			if s.wide.file != "" {
+				s.widens(ctx, t, b)
+			}
 			if s.rename.name != "" {
 				s.renames(ctx, t, b)
 			}
@@ -310,8 +324,24 @@ func (s *realServer) survives(ctx context.Context, t *testing.T, b *bench) {
 	s.queries(ctx, t, b)
 }
 
+func (s *realServer) widens(ctx context.Context, t *testing.T, b *bench) {
+	t.Helper()
+	b.write(s.wide.file, strings.ReplaceAll(b.read(s.wide.file), "\n", "\r\n"))
+	for _, at := range s.wide.at {
+		got, err := b.Definition(ctx, langintel.DefinitionQuery{Place: langintel.Place{Path: s.wide.file, Line: at[0], Column: at[1]}})
+		if err != nil || got.Status != langintel.Complete {
+			t.Fatalf("%v: %+v, %v", at, got, err)
+		}
+		same(t, fmt.Sprint(at), spans(got.Locations), []string{s.wide.means})
+	}
+}
+
 func (s *realServer) renames(ctx context.Context, t *testing.T, b *bench) {
 	t.Helper()
+	before := ""
+	if s.wide.file != "" {
+		before = b.read(s.wide.file)
+	}
 	got, err := b.Rename(ctx, langintel.RenameQuery{Place: s.rename.place, NewName: s.rename.name, RejectIf: langintel.RejectNewErrors})
 	if err != nil {
 		t.Fatalf("rename: %v", err)
@@ -319,6 +349,11 @@ func (s *realServer) renames(ctx context.Context, t *testing.T, b *bench) {
 	same(t, "files of the rename", got.Files, s.rename.files)
 	if got.DeltaOf.Status != langintel.Complete || len(got.Introduced) != 0 {
 		t.Errorf("rename: %+v, introduced %+v", got.DeltaOf, got.Introduced)
+	}
+	if s.wide.file != "" {
+		if got, want := b.read(s.wide.file), strings.ReplaceAll(before, s.wide.old, s.wide.new); got != want {
+			t.Errorf("after the rename\n%q, want\n%q", got, want)
+		}
 	}
 	b.run(s.rename.checks...)
 }

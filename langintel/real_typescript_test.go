@@ -1,6 +1,11 @@
 package langintel_test
 
-import "github.com/prism-ls/prism-ls/langintel"
+import (
+	"strings"
+	"testing"
+
+	"github.com/prism-ls/prism-ls/langintel"
+)
 
 // typescriptServers are the servers of a project of four packages that refer to
 // each other. They agree on everything that is asked, but for how they name what
@@ -19,9 +24,9 @@ func typescriptServers() []realServer {
 			"stock/shelf.ts:2:22-27", "stock/shelf.ts:13:61-66", "till/till.ts:1:22-27", "till/till.ts:14:21-26",
 		}},
 		hover: langintel.Place{Path: "app/main.ts", Line: 8, Symbol: "sell"}, hoverText: "sell takes items from a shelf",
-		// In each file that follows, the symbol stands behind é, 日本 and 😀.
+		wide: realWide{"core/label.ts", [][2]int{{6, 27}, {7, 28}, {8, 28}, {8, 46}}, "core/label.ts:2:17-21", "mark(", "quote日("},
 		rename: realRename{
-			place: langintel.Place{Path: "core/label.ts", Line: 2, Symbol: "mark"}, name: "quote",
+			place: langintel.Place{Path: "core/label.ts", Line: 2, Symbol: "mark"}, name: "quote日",
 			files:  []string{"app/main.ts", "core/label.ts", "stock/shelf.ts"},
 			checks: [][]string{{"tsc", "-b"}, {"node", "out/app/main.js"}},
 		},
@@ -34,5 +39,37 @@ func typescriptServers() []realServer {
 	tsls, vtsls, tsgo := base, base, base
 	tsls.name, vtsls.name, tsgo.name = "typescript-language-server", "vtsls", "tsgo"
 	tsgo.symbols = append([]string{"variable mark:1", "variable Money:2", "variable price:2"}, base.symbols...) // imports too
+	// The native compiler says the same and takes less time over it.
+	native := [][]string{{"tsgo", "-b"}, {"node", "out/app/main.js"}}
+	vtsls.rename.checks, tsgo.rename.checks = native, native
 	return []realServer{tsls, vtsls, tsgo}
+}
+
+// A file that moves takes the imports with it, its own and those of it.
+func TestRealMovesAFile(t *testing.T) {
+	for _, s := range typescriptServers() {
+		t.Run(s.name, func(t *testing.T) {
+			b := s.open(t, s.copied(t), nil)
+			ctx := within(t, startTime)
+			got, err := b.RenameFile(ctx, langintel.RenameFileQuery{From: "stock/shelf.ts", To: "stock/rack.ts"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.name != "typescript-language-server" {
+				// The others do not offer it, so the answer must say what is missing.
+				if got.Status != langintel.Partial {
+					t.Errorf("%+v", got.Answer)
+				}
+				if !strings.Contains(b.read("till/till.ts"), "../stock/shelf.js") {
+					t.Error("an import was changed by nobody")
+				}
+				return
+			}
+			if got.Status != langintel.Complete {
+				t.Errorf("%+v", got.Answer)
+			}
+			same(t, "files", got.Files, []string{"app/main.ts", "stock/rack.ts", "stock/shelf.ts", "till/till.ts"})
+			b.run([]string{"tsc", "-b"}, []string{"node", "out/app/main.js"})
+		})
+	}
 }
