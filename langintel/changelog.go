@@ -1,6 +1,9 @@
 package langintel
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // changeLog numbers the changes that a server was told of, so that what it said
 // before one of them is not taken for the present.
@@ -29,6 +32,23 @@ func (l *changeLog) note(path string) int64 {
 		l.recent = append(l.recent[:0], l.recent[maxLogged:]...)
 	}
 	return l.last
+}
+
+// noteOnce is note, unless a change of the file is recorded already after the
+// given number: then it returns that one's.
+func (l *changeLog) noteOnce(path string, after int64) int64 {
+	l.mu.Lock()
+	for _, change := range slices.Backward(l.recent) {
+		if change.number <= after {
+			break
+		}
+		if change.path == path {
+			l.mu.Unlock()
+			return change.number
+		}
+	}
+	l.mu.Unlock()
+	return l.note(path)
 }
 
 // now is the number of the last change.

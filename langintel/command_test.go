@@ -59,7 +59,7 @@ func TestScriptedCommands(t *testing.T) {
 		"edit, editor's command":  {action: `"edit":` + changes("a.x", one) + `,"command":{"title":"it","command":"editor.action.rename"}`, want: "ONE two", status: langintel.Partial, undo: 1},
 		"disabled":                {action: `"disabled":{"reason":"not here"},"edit":` + changes("a.x", one), kinds: []string{"quickfix"}, code: tools.CodeLSPUnsupported, message: "not here", want: "one two"},
 		"nothing at all":          {action: `"data":1`, resolve: `"data":1`, code: tools.CodeNoChange, want: "one two"},
-		"wants confirmation":      {action: command, do: []lsptest.Action{ask(`{"changes":{"${root}/a.x":[` + one + `]},"changeAnnotations":{"a":{"label":"sure?","needsConfirmation":true}}}`), done}, code: tools.CodeLSPWorkspace, message: "sure?", want: "one two", applied: []bool{false}},
+		"wants confirmation":      {action: command, do: []lsptest.Action{ask(`{"changes":{"${root}/a.x":[` + annotated(one) + `]},"changeAnnotations":{"a":{"label":"sure?","needsConfirmation":true}}}`), done}, code: tools.CodeLSPWorkspace, message: "sure?", want: "one two", applied: []bool{false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.resolve == "" {

@@ -107,14 +107,18 @@ func (d *documents) update(doc *document, f *file) error {
 	}
 	doc.version++
 	d.versions[doc.path] = doc.version
-	params := d.session.spec.changes()
+	seen := d.session.changes.now()
+	params, rebuilds := d.session.nudge(doc)
 	params.TextDocument = versionedDocument{URI: doc.uri, Version: doc.version}
 	params.Changes = []contentChange{d.session.replacement(doc.file.text, f.text)}
 	if err := d.session.rpc.notify("textDocument/didChange", params); err != nil {
 		return tools.AsError(err)
 	}
 	doc.file = f
-	doc.epoch, doc.sent = d.session.changes.note(doc.path), time.Now()
+	if rebuilds {
+		doc.rebuilt = seen
+	}
+	doc.epoch, doc.sent = d.session.changes.noteOnce(doc.path, doc.epoch), time.Now()
 	return d.save(doc)
 }
 
@@ -122,7 +126,7 @@ func (d *documents) update(doc *document, f *file) error {
 // (§textDocument_didSave); d.mu is held.
 func (d *documents) save(doc *document) error {
 	doc.saved = true
-	if !d.session.sync.Save {
+	if !d.session.sync.Save || !d.session.spec.hearsSaves() {
 		return nil
 	}
 	f := doc.file

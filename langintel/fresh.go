@@ -330,10 +330,19 @@ func (v *session) order(ctx context.Context, doc document) error {
 	return nil
 }
 
-// changes is what the strategy adds to every didChange.
-func (s *Spec) changes() didChangeParams {
-	if with, ok := s.Fresh.(interface{ changes() didChangeParams }); ok {
-		return with.changes()
+// nudge is what the session's strategy adds to a didChange of a document, and
+// whether that makes the server look at other files again.
+func (v *session) nudge(doc *document) (extra didChangeParams, rebuilds bool) {
+	if with, ok := v.spec.Fresh.(interface {
+		nudge(v *session, doc *document) didChangeParams
+	}); ok {
+		extra = with.nudge(v, doc)
 	}
-	return didChangeParams{}
+	return extra, extra.ForceRebuild
+}
+
+// hearsSaves reports whether the server is told of saves.
+func (s *Spec) hearsSaves() bool {
+	with, ok := s.Fresh.(interface{ hearsSaves() bool })
+	return !ok || with.hearsSaves()
 }

@@ -68,6 +68,8 @@ func (v *session) handleNotification(method string, params []byte) {
 	switch method {
 	case "textDocument/publishDiagnostics":
 		v.takePublished(params)
+	case "textDocument/clangd.fileStatus":
+		v.takeFileStatus(params)
 	case "$/progress":
 		v.work.take(params)
 	case "window/logMessage", "window/showMessage":

@@ -84,11 +84,19 @@ func (e *workspaceEdit) list() []documentChange {
 }
 
 // reasons are what the server wants a person to confirm (LSP 3.17
-// §changeAnnotation), sorted.
+// §changeAnnotation), sorted. An annotation that no edit refers to is about none of
+// them: rust-analyzer sends one with every rename.
 func (e *workspaceEdit) reasons() []string {
+	used := map[string]bool{}
+	for _, change := range e.list() {
+		used[change.Annotation] = true
+		for i := range change.Edits {
+			used[change.Edits[i].Annotation] = true
+		}
+	}
 	var out []string
-	for _, a := range e.Annotations {
-		if a.NeedsConfirmation {
+	for id, a := range e.Annotations {
+		if a.NeedsConfirmation && used[id] {
 			text := oneLine(a.Label, 100) + ": " + oneLine(a.Description, 300)
 			out = append(out, strings.TrimSuffix(text, ": "))
 		}

@@ -1,6 +1,7 @@
 package langintel
 
 import (
+	"crypto/sha256"
 	"slices"
 	"sync"
 	"time"
@@ -25,6 +26,12 @@ type problems struct {
 	// size is about what byPath holds, in bytes; lost is how many publishes were not
 	// kept because that is too much.
 	size, lost int
+	// number counts publishes and states of files, in the order in which they came.
+	number int64
+	// work is what the server does with files, and heads what files included when it
+	// was last heard about them, where it says so.
+	work  map[string]workState
+	heads map[string][sha256.Size]byte
 }
 
 // published is the last publish for a file.
@@ -35,7 +42,9 @@ type published struct {
 	// epoch is the number of the last change that the server had certainly seen.
 	epoch int64
 	// sure: it is known to be about the text.
-	sure    bool
+	sure bool
+	// number is its place among all publishes and states of files.
+	number  int64
 	items   []lspDiagnostic
 	dropped int
 }
@@ -68,7 +77,7 @@ const (
 func (p *problems) init() {
 	p.compiler.turn = make(chan struct{}, 1)
 	p.byPath, p.pulled, p.moved = map[string]*published{}, map[string]pulled{}, make(chan struct{})
-	p.settled = map[string]*published{}
+	p.settled, p.work, p.heads = map[string]*published{}, map[string]workState{}, map[string][sha256.Size]byte{}
 }
 
 // takePublished records a publish; it runs in the reader.
@@ -93,7 +102,8 @@ func (v *session) takePublished(params []byte) {
 	}
 	v.problem.mu.Lock()
 	defer v.problem.mu.Unlock()
-	fresh.epoch = v.problem.ordered
+	v.problem.number++
+	fresh.number, fresh.epoch = v.problem.number, v.problem.ordered
 	if fresh.sure {
 		fresh.epoch = max(fresh.epoch, doc.epoch)
 	}

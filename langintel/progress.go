@@ -111,6 +111,13 @@ func (t *progressTokens) take(params []byte) {
 	t.session.client.progress(report)
 }
 
+// noted counts a sign of work that is not progress.
+func (t *progressTokens) noted() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.heard++
+}
+
 // reports counts what the server has said about its work.
 func (t *progressTokens) reports() int64 {
 	t.mu.Lock()

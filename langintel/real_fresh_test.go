@@ -1,6 +1,7 @@
 package langintel_test
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -24,6 +25,12 @@ func freshCases() []freshCase {
 	for _, s := range pythonServers() {
 		out = append(out, freshCase{s, "till/till.py", "price(0)", "prise(0)", "more = prise(0)\n", `"prise" is not defined`})
 	}
+	for _, s := range clangdServers() {
+		out = append(out, freshCase{s, "src/till.cpp", "return true", "return maybe", "int more = maybe;\n", "Use of undeclared identifier 'maybe'"})
+	}
+	for _, s := range rustServers() {
+		out = append(out, freshCase{s, "label/src/wide.rs", "    two\r\n", "    to\r\n", "pub fn more() -> i64 { to }\n", "cannot find value `to`"})
+	}
 	return out
 }
 
@@ -31,7 +38,7 @@ func freshCases() []freshCase {
 // was before.
 func TestRealFresh(t *testing.T) {
 	for _, c := range freshCases() {
-		t.Run(c.server.name, func(t *testing.T) {
+		t.Run(cmp.Or(c.server.program, c.server.name), func(t *testing.T) {
 			b := c.server.open(t, c.server.copied(t), nil)
 			ctx := within(t, startTime)
 			good := b.read(c.file)

@@ -1,6 +1,7 @@
 package langintel_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -41,6 +42,12 @@ func startCases() []startCase {
 	}
 	for _, s := range pythonServers() {
 		out = append(out, startCase{s.name, s, "", "tests/test_till.py", "\nnonsense()\n", `"nonsense" is not defined`, "Nowhere", s.references.place})
+	}
+	for _, s := range clangdServers() {
+		out = append(out, startCase{cmp.Or(s.program, s.name), s, "", "src/main.cpp", "\nint broken = nonsense;\n", "Use of undeclared identifier 'nonsense'", "Nowhere", s.references.place})
+	}
+	for _, s := range rustServers() {
+		out = append(out, startCase{s.name, s, "", "label/src/main.rs", "\nfn broken() { nonsense(); }\n", "cannot find function `nonsense`", "Nowhere", s.references.place})
 	}
 	return out
 }

@@ -25,6 +25,10 @@ type realServer struct {
 	links   map[string]string // programs by another name: "pyright-langserver": "pyright/langserver.index.js" below node_modules
 	require []string          // commands that the server or the checks need, beside its own program
 	trusted bool
+	program string // another name of its program; empty: the catalogue's
+	env     map[string]string
+	// prepare makes what the fixture needs of its place.
+	prepare func(t testing.TB, dir string)
 
 	outline     string // a file
 	symbols     []string
@@ -62,6 +66,8 @@ type realRename struct {
 	name   string
 	files  []string
 	checks [][]string
+	// partial: the server cannot say what became of the problems, and says that.
+	partial bool
 }
 
 // realDelta is an edit of a file, and the problems it introduces, each
@@ -74,7 +80,7 @@ type realDelta struct {
 // realServers are all servers with a conformance suite; each server's file adds
 // its own.
 func realServers() []realServer {
-	return slices.Concat(typescriptServers(), pythonServers())
+	return slices.Concat(typescriptServers(), pythonServers(), clangdServers(), rustServers(), smallServers())
 }
 
 // nodeModules is where the pinned language servers of npm are.
@@ -110,6 +116,7 @@ func (s *realServer) open(t testing.TB, dir string, opts *langintel.Options) *be
 	opts.Trusted = opts.Trusted || s.trusted
 	for _, spec := range langintel.Catalogue() {
 		if spec.Name == s.name {
+			spec.Program = cmp.Or(s.program, spec.Program)
 			opts.Servers = []langintel.Spec{spec}
 		}
 	}
@@ -122,7 +129,7 @@ func (s *realServer) open(t testing.TB, dir string, opts *langintel.Options) *be
 	}
 	dirs = append(dirs, filepath.Join(nodeModules(t), ".bin"))
 	search := strings.Join(append(dirs, os.Getenv("PATH")), string(filepath.ListSeparator))
-	opts.Env = child.Environment(os.Environ(), map[string]string{"PATH": search})
+	opts.Env = child.Environment(child.Environment(os.Environ(), s.env), map[string]string{"PATH": search})
 	for _, name := range append([]string{opts.Servers[0].Program}, s.require...) {
 		if !found(search, name) {
 			missing(t, name+" is not installed; testdata/servers/install.sh does it")
@@ -156,7 +163,11 @@ func found(search, name string) bool {
 
 // copied is a copy of the server's fixture.
 func (s *realServer) copied(t testing.TB) string {
-	return copyTree(t, filepath.Join("..", "testdata", "workspaces", s.fixture))
+	dir := copyTree(t, filepath.Join("..", "testdata", "workspaces", s.fixture))
+	if s.prepare != nil {
+		s.prepare(t, dir)
+	}
+	return dir
 }
 
 // run runs commands in the workspace that must succeed; the first word may be a
@@ -165,7 +176,7 @@ func (b *bench) run(commands ...[]string) {
 	b.t.Helper()
 	for _, argv := range commands {
 		cmd := exec.Command(argv[0], argv[1:]...)
-		if local := filepath.Join(nodeModules(b.t), ".bin", argv[0]); found(filepath.Dir(local), argv[0]) {
+		if local := filepath.Join(nodeModules(b.t), ".bin", argv[0]); !filepath.IsAbs(argv[0]) && found(filepath.Dir(local), argv[0]) {
 			cmd = exec.Command(local, argv[1:]...)
 		}
 		cmd.Dir = b.dir
@@ -202,7 +213,7 @@ func same(t testing.TB, what string, got, want []string) {
 // serves all the steps: starts take most of the time.
 func TestReal(t *testing.T) {
 	for _, s := range realServers() {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(cmp.Or(s.program, s.name), func(t *testing.T) {
 			b := s.open(t, s.copied(t), nil)
 			ctx := within(t, startTime)
 			s.queries(ctx, t, b)
@@ -342,12 +353,17 @@ func (s *realServer) renames(ctx context.Context, t *testing.T, b *bench) {
 	if s.wide.file != "" {
 		before = b.read(s.wide.file)
 	}
-	got, err := b.Rename(ctx, langintel.RenameQuery{Place: s.rename.place, NewName: s.rename.name, RejectIf: langintel.RejectNewErrors})
+	query := langintel.RenameQuery{Place: s.rename.place, NewName: s.rename.name, RejectIf: langintel.RejectNewErrors}
+	want := langintel.Complete
+	if s.rename.partial {
+		query.RejectIf, want = "", langintel.Partial
+	}
+	got, err := b.Rename(ctx, query)
 	if err != nil {
 		t.Fatalf("rename: %v", err)
 	}
 	same(t, "files of the rename", got.Files, s.rename.files)
-	if got.DeltaOf.Status != langintel.Complete || len(got.Introduced) != 0 {
+	if got.DeltaOf.Status != want || len(got.Introduced) != 0 {
 		t.Errorf("rename: %+v, introduced %+v", got.DeltaOf, got.Introduced)
 	}
 	if s.wide.file != "" {

@@ -44,7 +44,7 @@ func TestScriptedRename(t *testing.T) {
 		"beyond the line": {reply: `{"changes":{"${root}/a.x":[` + edit(0, 900, "x") + `]}}`, code: tools.CodeLSPStale},
 		"inside a pair":   {reply: `{"changes":{"${root}/a.x":[{"range":{"start":{"line":1,"character":4},"end":{"line":1,"character":5}},"newText":"x"}]}}`, code: tools.CodeLSPStale},
 		"backwards":       {reply: `{"changes":{"${root}/a.x":[` + edit(3, 0, "x") + `]}}`, code: tools.CodeLSPWorkspace},
-		"needs a person":  {reply: `{"changes":{"${root}/a.x":[` + edit(0, 3, "x") + `]},"changeAnnotations":{"a":{"label":"danger","needsConfirmation":true}}}`, code: tools.CodeLSPWorkspace},
+		"needs a person":  {reply: `{"changes":{"${root}/a.x":[` + annotated(edit(0, 3, "x")) + `]},"changeAnnotations":{"a":{"label":"danger","needsConfirmation":true}}}`, code: tools.CodeLSPWorkspace},
 		"create existing": {reply: `{"documentChanges":[{"kind":"create","uri":"${root}/a.x"}]}`, code: tools.CodeLSPWorkspace},
 		"nothing":         {reply: `null`, code: tools.CodeNoChange},
 	} {
@@ -83,4 +83,9 @@ func TestScriptedRename(t *testing.T) {
 			}
 		})
 	}
+}
+
+// annotated is an edit that refers to the change annotation a.
+func annotated(edit string) string {
+	return strings.Replace(edit, "{", `{"annotationId":"a",`, 1)
 }

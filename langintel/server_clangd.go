@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // clangd serves C, C++, Objective-C and CUDA. What it knows of a project it has
@@ -36,6 +38,9 @@ func clangd() Spec {
 			"--header-insertion=never",
 			// Its log would crowd a crash's last words out.
 			"--log=error",
+		},
+		InitOptions: func(Project) (jsontext.Value, error) {
+			return jsontext.Value(`{"clangdFileStatus":true}`), nil // see Rebuild
 		},
 		Prime:        clangdPrime,
 		EditCommands: []string{"clangd.applyFix", "clangd.applyTweak", "clangd.applyRename"},

@@ -84,8 +84,6 @@ func rustSettings(p Project) (jsontext.Value, error) {
 		"procMacro": object{"enable": p.Trusted},
 		// Runs are asked for when somebody wants to know, not after each save.
 		"checkOnSave": false,
-		// Crates that do not depend on one with errors are checked all the same.
-		"check": object{"extraArgs": []string{"--keep-going"}},
 		// What nobody asks about need not be computed before the first answer.
 		"cachePriming": object{"enable": false},
 		"workspace":    object{"symbol": object{"search": object{"kind": "all_symbols", "limit": rustSymbols}}},

@@ -3,8 +3,9 @@
 namespace shop {
 
 // Written on another system.
-int twice(const Shelf &shelf) {
-  return 2 * shelf.count(); // é 日本 😀
+int twice(Shelf &shelf) {
+  /* é 日本 😀 */ shelf.add(0);
+  return 2 * shelf.count();
 }
 
 } // namespace shop

@@ -2,6 +2,7 @@ use stock::{Counter, Shelf};
 
 /// Written on another system.
 pub fn twice(shelf: &Shelf) -> i64 {
-    let _note = "é 日本 😀"; let two = 2 * shelf.count();
+    let mut copy = shelf.clone(); /* é 日本 😀 */ copy.add(0);
+    let two = 2 * copy.count();
     two
 }
