@@ -23,6 +23,8 @@ func Catalogue() []Spec {
 		vue(),
 		astro(),
 		tailwind(),
+		eslint(),
+		biome(),
 		prisma(),
 
 		phpactor(),

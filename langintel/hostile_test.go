@@ -325,6 +325,8 @@ func TestTrustedWorkspaceRunsItsOwn(t *testing.T) {
 		case "svelte":
 			// Its own server, and the project's configuration.
 			spec.Local, want = nil, "svelte.config"
+		case "eslint":
+			spec.Local, want = nil, "module-eslint"
 		case "rust-analyzer":
 			spec.Local, want = nil, "evil.sh"
 		}
