@@ -179,6 +179,9 @@ func (p *plan) perform(tx *workspace.Tx, step *planStep, created map[string]bool
 			delete(created, step.from)
 			return nil
 		}
+		if step.emptied {
+			return nil // a transaction removes no directory that it takes files from
+		}
 		var opts *workspace.DeleteOptions
 		if step.dir {
 			opts = &workspace.DeleteOptions{Recursive: true, MaxEntries: len(step.inner) + len(step.dirs)} // no more than the patch shows
@@ -220,13 +223,13 @@ func (p *plan) moveEach(tx *workspace.Tx, step *planStep) error {
 	return nil
 }
 
-// removeEmptied removes the directories whose files moveEach has moved. What
+// removeEmptied removes the directories whose files have all been moved. What
 // somebody else has put into one meanwhile keeps it; an undo makes them anew.
 func (p *plan) removeEmptied(ctx context.Context) {
 	work := p.client.work
 	for i := range p.steps {
 		step := &p.steps[i]
-		if step.kind != "rename" || !step.dir || p.whole(step) {
+		if !step.dir || step.kind == "delete" && !step.emptied || step.kind == "rename" && p.whole(step) {
 			continue
 		}
 		for _, dir := range slices.Backward(step.dirs) {

@@ -48,6 +48,8 @@ type planStep struct {
 	dir      bool
 	// inner and dirs are what a renamed directory holds, by the old names.
 	inner, dirs []string
+	// emptied: other steps take away what a deleted directory holds.
+	emptied bool
 }
 
 func (c *Client) emptyPlan(by string, allow allowance) *plan {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -179,10 +180,13 @@ func (p *plan) deleteDir(ctx context.Context, dir string, recursive bool) error 
 	if err != nil {
 		return err
 	}
-	if len(names) > 0 && !recursive {
-		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to delete the directory %s, which is not empty, and does not say recursive", dir)
+	// What the plan has moved away or deleted is not in it any more.
+	left := slices.DeleteFunc(slices.Clone(names), p.takes)
+	if len(left) > 0 && !recursive {
+		return tools.Errorf(tools.CodeLSPWorkspace, "the server wants to delete the directory %s, which holds %s and is not empty, and does not say recursive", dir, left[0])
 	}
-	for _, name := range names {
+	step := planStep{kind: "delete", from: dir, dir: true, inner: names, dirs: dirs, emptied: len(left) < len(names)}
+	for _, name := range left {
 		if tools.IsControlPath(name) {
 			return tools.Errorf(tools.CodeLSPWorkspace, "the directory %s holds %s, which controls tools and is not a server's to delete", dir, name)
 		}
@@ -197,8 +201,11 @@ func (p *plan) deleteDir(ctx context.Context, dir string, recursive bool) error 
 			return err
 		}
 		p.drop(name)
+		if step.emptied {
+			p.steps = append(p.steps, planStep{kind: "delete", from: name})
+		}
 	}
-	p.steps = append(p.steps, planStep{kind: "delete", from: dir, dir: true, inner: names, dirs: dirs})
+	p.steps = append(p.steps, step)
 	return p.checkSize()
 }
 
