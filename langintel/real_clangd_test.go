@@ -24,8 +24,8 @@ func clangdServers() []realServer {
 			references: realQuery{
 				langintel.Place{Path: "src/till.cpp", Line: 9, Symbol: "add"},
 				[]string{
-					"include/shelf.hpp:19:8-11", "src/main.cpp:8:7-10", "src/main.cpp:9:24-27", "src/shelf.cpp:9:13-16",
-					"src/till.cpp:9:9-12", "src/twice.cpp:7:24-27",
+					"include/shelf.hpp:19:8-11", "src/main.cpp:7:7-10", "src/main.cpp:8:21-24", "src/shelf.cpp:9:13-16",
+					"src/till.cpp:9:9-12", "src/twice.cpp:7:22-25",
 				},
 			},
 			hover: langintel.Place{Path: "src/main.cpp", Line: 7, Symbol: "add"}, hoverText: "puts n more onto the shelf",
