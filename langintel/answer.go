@@ -43,7 +43,7 @@ func hard(ctx context.Context, server string, err error) error {
 		return tools.Errorf(tools.CodeLSPTimeout, "%s did not answer in time; nothing was changed", server)
 	case faultCode(err) == codeMethodNotFound:
 		return tools.Errorf(tools.CodeLSPUnsupported, "%s does not offer that", server)
-	case faultCode(err) == codeContentModified:
+	case faultCode(err) == codeContentModified, retriggers(err):
 		return tools.Errorf(tools.CodeLSPStale, "files changed while %s worked on them; nothing was changed", server)
 	}
 	return serverError(server, err)

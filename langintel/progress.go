@@ -1,6 +1,7 @@
 package langintel
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func (t *progressTokens) state(counts func(token string) bool) (open string, end
 	defer t.mu.Unlock()
 	for token, title := range t.open {
 		if counts == nil || counts(token) {
-			open = max(open, title, "work")
+			open = max(open, cmp.Or(title, "work"))
 		}
 	}
 	for token, last := range t.last {

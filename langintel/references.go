@@ -146,6 +146,7 @@ func (t *target) places(ctx context.Context, q locationsQuery, answer *Answer) (
 			break
 		}
 		if len(places) == 0 {
+			settled = settled && pending != "" // it may have begun something since
 			settle()
 		}
 	}

@@ -268,4 +268,6 @@ func retriggers(err error) bool {
 }
 
 // retryDelay is how long to leave a server alone before a read is repeated.
-func retryDelay(attempt int) time.Duration { return time.Duration(attempt+1) * 30 * time.Millisecond }
+func retryDelay(attempt int) time.Duration {
+	return min(time.Duration(attempt+1)*30*time.Millisecond, 500*time.Millisecond)
+}

@@ -306,15 +306,21 @@ func (v *session) call(ctx context.Context, method string, params, result any) e
 	return err
 }
 
-// read sends a request that changes nothing, and repeats it when the server
-// says that its state moved meanwhile (LSP 3.17 §errorCodes: ContentModified,
-// ServerCancelled).
+// read sends a request that changes nothing, and repeats it a few times when the
+// server says that its state moved meanwhile, and for as long as one request may
+// take when it says that it will answer later (LSP 3.17 §errorCodes:
+// ContentModified, ServerCancelled).
 func (v *session) read(ctx context.Context, method string, params, result any) error {
 	const attempts = 4
+	began := time.Now()
 	for attempt := 0; ; attempt++ {
 		err := v.call(ctx, method, params, result)
-		again := faultCode(err) == codeContentModified || retriggers(err)
-		if !again || attempt == attempts-1 {
+		switch {
+		case retriggers(err):
+			if time.Since(began) > v.client.opts.Timeout {
+				return context.DeadlineExceeded
+			}
+		case faultCode(err) != codeContentModified || attempt >= attempts-1:
 			return err
 		}
 		select {

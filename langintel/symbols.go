@@ -173,6 +173,12 @@ func (s *server) search(ctx context.Context, query string) (list []found, pendin
 		if err != nil || !live.work.endedSince(asked) && (len(list) > 0 || attempt > 0) {
 			break
 		}
+		if len(list) == 0 && pending == "" { // it may have begun something since
+			pending = live.settle(ctx)
+		}
+	}
+	if len(list) == 0 && pending == "" && !live.spec.ready().certain() {
+		pending = "it does not say when it has loaded everything"
 	}
 	return list, pending, err
 }

@@ -25,7 +25,8 @@ func Main() {
 	if err != nil {
 		fail(err)
 	}
-	s := &server{in: bufio.NewReader(os.Stdin), seen: map[string]int{}}
+	s := &server{in: bufio.NewReader(os.Stdin), seen: map[string]int{}, late: schedule{woken: make(chan struct{}, 1)}}
+	go s.late.run()
 	if err := json.Unmarshal(text, &s.script); err != nil {
 		fail(err)
 	}
@@ -74,8 +75,10 @@ type server struct {
 	record *os.File
 	root   string
 	life   int
+	began  time.Time      // when initialize came
 	seen   map[string]int // messages by method
 
+	late  schedule
 	mu    sync.Mutex // one message at a time on standard output
 	asked int        // our own requests
 }
@@ -128,7 +131,7 @@ func (s *server) handle(m Message) {
 		if err := json.Unmarshal(m.Params, &params); err != nil {
 			fail(err)
 		}
-		s.root = params.RootURI
+		s.root, s.began = params.RootURI, time.Now()
 	}
 	s.seen[m.Method]++
 	for _, rule := range s.script.On {
@@ -157,7 +160,8 @@ func (s *server) handle(m Message) {
 
 func (s *server) matches(rule Rule, m Message) bool {
 	return rule.Method == m.Method && (rule.Nth == 0 || rule.Nth == s.seen[m.Method]) &&
-		(rule.Life == 0 || rule.Life == s.life) && strings.Contains(string(m.Params), rule.Has)
+		(rule.Life == 0 || rule.Life == s.life) &&
+		(rule.Until == 0 || time.Since(s.began) < time.Duration(rule.Until)*time.Millisecond) && strings.Contains(string(m.Params), rule.Has)
 }
 
 func (s *server) perform(actions []Action, m Message) {
@@ -167,7 +171,7 @@ func (s *server) perform(actions []Action, m Message) {
 				s.do(a, m, n)
 				continue
 			}
-			time.AfterFunc(time.Duration(a.After)*time.Millisecond, func() { s.do(a, m, n) })
+			s.late.add(time.Now().Add(time.Duration(a.After)*time.Millisecond), func() { s.do(a, m, n) })
 		}
 	}
 }

@@ -30,6 +30,8 @@ type Rule struct {
 	Nth int
 	// Life is in which life of the server, from 1; 0: in every one.
 	Life int
+	// Until is how many milliseconds after initialize the rule holds; 0: for ever.
+	Until int
 	// Has is a text that the parameters, as JSON, must contain.
 	Has string
 	Do  []Action
@@ -52,7 +54,8 @@ type Action struct {
 	Sleep   int    // wait, in milliseconds
 
 	// After does it so many milliseconds later, while the server goes on: what comes
-	// after it is not held up. Not for a Request with Await.
+	// after it is not held up. What is due first is done first, however busy the
+	// machine is. Not for a Request with Await.
 	After int
 	// Await waits for the client's answer to Request.
 	Await bool
