@@ -58,6 +58,21 @@ func changeSpec(name, title, description string) tools.Spec {
 	}
 }
 
+// changeTool declares a tool of this group that changes files, but for the calls
+// that only ask: those need nobody's leave.
+func changeTool[In, Out any](l *language, spec tools.Spec, asks func(In) bool, run tools.RunFunc[In, Out]) (*tools.Tool, error) {
+	plan := func(_ context.Context, _ *tools.Call, in In) (tools.Action, error) {
+		if asks(in) {
+			return tools.Action{Kind: tools.KindSearch, Mutation: tools.MutatesNothing}, nil
+		}
+		return tools.Action{}, nil
+	}
+	return tools.New(spec, plan, func(ctx context.Context, call *tools.Call, in In) (*tools.Outcome[Out], error) {
+		defer l.progress.follow(call)()
+		return run(ctx, call, in)
+	})
+}
+
 // changeOptions put what a server is about to change before the policy, whole,
 // before anything is written.
 func changeOptions(call *tools.Call, operation string, dryRun bool, reject rejectIf) langintel.ChangeOptions {

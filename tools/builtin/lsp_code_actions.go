@@ -45,7 +45,8 @@ var (
 func (l *language) codeActions() (*tools.Tool, error) {
 	spec := changeSpec("lsp_code_actions", "Code actions", "List fixes and refactorings at a line, range or place; apply one by id.")
 	spec.Limits = append(spec.Limits, lspEndLine, lspEndColumn)
-	return lspTool(l, spec, func(ctx context.Context, call *tools.Call, in lspCodeActionsInput) (*tools.Outcome[LSPCodeActions], error) {
+	asks := func(in lspCodeActionsInput) bool { return in.Apply == "" || in.DryRun }
+	return changeTool(l, spec, asks, func(ctx context.Context, call *tools.Call, in lspCodeActionsInput) (*tools.Outcome[LSPCodeActions], error) {
 		query := langintel.CodeActionsQuery{Place: in.place(), EndLine: in.EndLine, EndColumn: in.EndColumn, Kinds: in.Kinds}
 		if in.Apply == "" {
 			if in.DryRun {

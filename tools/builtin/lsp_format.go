@@ -24,7 +24,8 @@ type LSPFormat struct {
 func (l *language) format() (*tools.Tool, error) {
 	spec := changeSpec("lsp_format", "Format", "Format a file, or some lines of it.")
 	spec.Limits = []tools.Limit{lspLine, lspEndLine}
-	return lspTool(l, spec, func(ctx context.Context, call *tools.Call, in lspFormatInput) (*tools.Outcome[LSPFormat], error) {
+	asks := func(in lspFormatInput) bool { return in.DryRun }
+	return changeTool(l, spec, asks, func(ctx context.Context, call *tools.Call, in lspFormatInput) (*tools.Outcome[LSPFormat], error) {
 		done, err := l.client.Format(ctx, langintel.FormatQuery{
 			Path: in.Path, Line: in.Line, EndLine: in.EndLine, ChangeOptions: changeOptions(call, "lsp_format", in.DryRun, ""),
 		})

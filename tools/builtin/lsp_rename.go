@@ -37,7 +37,8 @@ func (in *lspRenameInput) ofFile() (bool, error) {
 
 func (l *language) rename() (*tools.Tool, error) {
 	spec := changeSpec("lsp_rename", "Rename symbol or file", "Rename a symbol, or a file with what imports it, everywhere or nowhere; says which problems that introduced.")
-	return lspTool(l, spec, func(ctx context.Context, call *tools.Call, in lspRenameInput) (*tools.Outcome[LSPChange], error) {
+	asks := func(in lspRenameInput) bool { return in.DryRun }
+	return changeTool(l, spec, asks, func(ctx context.Context, call *tools.Call, in lspRenameInput) (*tools.Outcome[LSPChange], error) {
 		file, err := in.ofFile()
 		if err != nil {
 			return nil, err

@@ -37,7 +37,8 @@ type LSPSymbolBody struct {
 
 func (l *language) symbolBody() (*tools.Tool, error) {
 	spec := changeSpec("lsp_symbol_body", "Symbol body", "Read, replace or delete a whole declaration, or insert before or after it.")
-	return lspTool(l, spec, func(ctx context.Context, call *tools.Call, in lspSymbolBodyInput) (*tools.Outcome[LSPSymbolBody], error) {
+	asks := func(in lspSymbolBodyInput) bool { return in.DryRun || in.Op == bodyOp(langintel.ReadBody) }
+	return changeTool(l, spec, asks, func(ctx context.Context, call *tools.Call, in lspSymbolBodyInput) (*tools.Outcome[LSPSymbolBody], error) {
 		if in.DryRun && in.Op == bodyOp(langintel.ReadBody) {
 			return nil, tools.Errorf(tools.CodeToolInput, "dryRun does not go with read, which changes nothing")
 		}

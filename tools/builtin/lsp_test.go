@@ -350,6 +350,50 @@ func TestLSPCodeActionsTool(t *testing.T) {
 	h.fails("lsp_code_actions", args{"path": "till/more.go", "line": 3, "endLine": 1}, tools.CodeOutOfRange)
 }
 
+// A profile that forbids every change still lets a model look at one.
+func TestLSPDryRunsAreReads(t *testing.T) {
+	h, _ := newShop(t)
+	rules := &frozenPolicy{}
+	var list []*tools.Tool
+	for _, tool := range h.registry.Tools() {
+		list = append(list, h.registry.Tool(tool.Spec().Name))
+	}
+	var err error
+	if h.registry, err = tools.NewRegistry(list, &tools.RegistryOptions{Policy: rules}); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []struct {
+		tool string
+		in   args
+	}{
+		{"lsp_rename", args{"symbol": "Shelf.Add", "newName": "Put", "dryRun": true}},
+		{"lsp_code_actions", args{"path": "till/till.go", "line": 8}},
+		{"lsp_symbol_body", args{"symbol": "Shelf.Add", "op": "read"}},
+		{"lsp_format", args{"path": "till/till.go", "dryRun": true}},
+	} {
+		h.ok(in.tool, in.in, nil)
+	}
+	for _, in := range []struct {
+		tool string
+		in   args
+	}{
+		{"lsp_rename", args{"symbol": "Shelf.Add", "newName": "Put"}},
+		{"lsp_symbol_body", args{"symbol": "dotty.Make", "op": "delete"}},
+	} {
+		h.fails(in.tool, in.in, tools.CodeExecutionDenied)
+	}
+}
+
+// frozenPolicy allows nothing that changes anything.
+type frozenPolicy struct{}
+
+func (frozenPolicy) Decide(_ context.Context, action tools.Action) tools.Decision {
+	if action.Mutation == tools.MutatesNothing {
+		return tools.Decision{Verdict: tools.Allow}
+	}
+	return tools.Decision{Verdict: tools.Forbid, Reason: "nothing changes here"}
+}
+
 func TestLSPFormatTool(t *testing.T) {
 	h, rules := newShop(t)
 	text := "package till\n\nfunc  Odd( ) { }\n"
