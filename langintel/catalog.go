@@ -5,11 +5,13 @@ package langintel
 func Catalogue() []Spec {
 	return []Spec{
 		gopls(),
+		deno(),
 		typescriptLanguageServer(),
 		vtsls(),
 		tsgo(),
 		pyright(),
 		basedpyright(),
+		ruff(),
 		clangd(),
 		rustAnalyzer(),
 		bash(),

@@ -45,6 +45,7 @@ func smallWorkspaces() map[string]small {
 		"toml":        code("a.toml", "[found]\na = 1\n", "found"),
 		"proto":       {map[string]string{"buf.yaml": "version: v2\n", "a.proto": "syntax = \"proto3\";\n\npackage a;\n\nmessage Found {}\n"}, "a.proto", "Found"},
 		"fortran":     code("a.f90", "module found\nend module found\n", "found"),
+		"deno":        {map[string]string{"deno.json": "{}\n", "a.ts": "export function found(): number { return 1; }\n"}, "a.ts", "found"},
 		"eslint":      {map[string]string{"eslint.config.js": "module.exports = [{ rules: { 'no-var': 'error' } }];\n", "package.json": "{}\n", "a.js": "var found = 1;\n"}, "a.js", "no-var"},
 		"biome":       {map[string]string{"biome.json": "{}\n", "a.js": "debugger;\n"}, "a.js", "noDebugger"},
 		"ruff":        {map[string]string{"pyproject.toml": "[tool.ruff]\n", "a.py": "import os\n"}, "a.py", "F401"},
