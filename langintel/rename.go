@@ -62,6 +62,13 @@ func (c *Client) rename(ctx context.Context, q RenameQuery) (*ChangeResult, erro
 		return nil, hard(ctx, "the language server", err)
 	}
 	defer t.release()
+	if !t.offers("textDocument/rename") {
+		return nil, unsupported(t.session, "rename")
+	}
+	// One that still loads may find nothing to rename, which is not the last word.
+	if pending := t.settle(ctx); pending != "" {
+		return nil, tools.Errorf(tools.CodeLSPTimeout, "%s cannot be relied on yet to find every use: %s; nothing was changed", t.spec.Name, pending)
+	}
 	oldName, err := t.prepareRename(ctx)
 	if err != nil {
 		return nil, err
@@ -136,9 +143,6 @@ func (t *target) wordAt() string {
 }
 
 func (t *target) planRename(ctx context.Context, q RenameQuery) (*plan, error) {
-	if pending := t.settle(ctx); pending != "" {
-		return nil, tools.Errorf(tools.CodeLSPTimeout, "%s cannot be relied on yet to find every use: %s; nothing was changed", t.spec.Name, pending)
-	}
 	var e workspaceEdit
 	params := renameParams{TextDocumentPositionParams: t.params(), NewName: q.NewName}
 	if err := t.call(ctx, "textDocument/rename", params, &e); err != nil {
