@@ -176,11 +176,11 @@ func TestGoplsRestartAfterKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, err := b.Status(ctx)
-	if err != nil || len(status) != 1 || status[0].State != "ready" || status[0].PID == 0 || status[0].MemoryBytes == 0 || status[0].Version == "" {
-		t.Fatalf("%+v, %v", status, err)
+	status := statusOf(t, b, "gopls")
+	if status.State != "ready" || status.PID == 0 || status.MemoryBytes == 0 || status.Version == "" {
+		t.Fatalf("%+v", status)
 	}
-	process, err := os.FindProcess(status[0].PID)
+	process, err := os.FindProcess(status.PID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,9 +197,8 @@ func TestGoplsRestartAfterKill(t *testing.T) {
 	if err != nil || !slices.Equal(places(first.Locations), places(again.Locations)) {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	status, err = b.Status(ctx)
-	if err != nil || status[0].Restarts != 1 || status[0].State != "ready" {
-		t.Errorf("%+v, %v", status, err)
+	if status = statusOf(t, b, "gopls"); status.Restarts != 1 || status.State != "ready" {
+		t.Errorf("%+v", status)
 	}
 }
 

@@ -3,6 +3,8 @@ package langintel_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -92,4 +94,85 @@ func TestScriptedHang(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A server that hangs is given up when its time is over, wherever it does, and the
+// next one is not held up by it.
+func TestScriptedHangs(t *testing.T) {
+	answers := on("textDocument/hover", lsptest.Action{Reply: aHover})
+	for name, c := range map[string]struct {
+		script lsptest.Script
+		code   tools.Code
+	}{
+		"before initialize":   {lsptest.Script{Start: []lsptest.Action{{Hang: true}}, On: []lsptest.Rule{answers}}, tools.CodeLSPServer},
+		"in initialize":       {lsptest.Script{On: []lsptest.Rule{on("initialize"), answers}}, tools.CodeLSPServer},
+		"after initialize":    {lsptest.Script{On: []lsptest.Rule{on("initialized", lsptest.Action{Hang: true}), answers}}, ""},
+		"when a file is open": {lsptest.Script{On: []lsptest.Rule{on("textDocument/didOpen", lsptest.Action{Hang: true}), answers}}, ""},
+		"in a request":        {lsptest.Script{On: []lsptest.Rule{on("textDocument/hover")}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := c.script
+			b, _ := scripted(t, &script, &langintel.Options{StartTimeout: time.Second, Timeout: time.Second})
+			for range 2 {
+				began := time.Now()
+				got, err := hover(b)
+				if c.code != "" && !errors.Is(err, c.code) || c.code == "" && (err != nil || got.Status != langintel.TimedOut || got.Reason == "") {
+					t.Errorf("%+v, %v", got, err)
+				}
+				if took := time.Since(began); took > 6*time.Second {
+					t.Errorf("it took %v", took)
+				}
+			}
+			began := time.Now()
+			if err := b.Close(); err != nil || time.Since(began) > 5*time.Second {
+				t.Errorf("close: %v, %v", err, time.Since(began))
+			}
+		})
+	}
+}
+
+// Restart ends a start that hangs, and Close does.
+func TestScriptedRestartWhileStarting(t *testing.T) {
+	b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{{Method: "initialize", Life: 1}, on("textDocument/hover", lsptest.Action{Reply: aHover})}}, nil)
+	outcome := make(chan error, 1)
+	go func() {
+		_, err := hover(b)
+		outcome <- err
+	}()
+	record.Wait(t, "initialize", 1)
+	if s := statusOf(t, b, "scripted"); s.State != "starting" {
+		t.Errorf("%+v", s)
+	}
+	if err := b.Restart(within(t, 5*time.Second), "scripted"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-outcome; !errors.Is(err, tools.CodeLSPServer) || !strings.Contains(err.Error(), "stopped while it started") {
+		t.Error(err)
+	}
+	if s := statusOf(t, b, "scripted"); s.State != "stopped" || s.LastError != "" || s.Degraded != "" {
+		t.Errorf("%+v", s)
+	}
+	fine(t, b)
+}
+
+// What was missing when a server should have started is forgotten once it is there.
+func TestScriptedProgramAppears(t *testing.T) {
+	spec, _ := scriptedSpec(t, &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: aHover})}})
+	program := spec.Program
+	spec.Program = filepath.Join(t.TempDir(), "server")
+	b := open(t, scriptedRoot(t), &langintel.Options{Servers: []langintel.Spec{spec}})
+	if _, err := hover(b); err == nil {
+		t.Fatal("it is not there")
+	}
+	if s := statusOf(t, b, "scripted"); s.State != "stopped" || !strings.Contains(s.LastError, "server") || s.Restarts != 0 {
+		t.Errorf("%+v", s)
+	}
+	if err := os.Symlink(program, spec.Program); err != nil {
+		t.Fatal(err)
+	}
+	fine(t, b)
+	if s := statusOf(t, b, "scripted"); s.State != "ready" || s.LastError != "" {
+		t.Errorf("%+v", s)
+	}
 }

@@ -42,12 +42,16 @@ func TestScriptedFraming(t *testing.T) {
 }
 
 func TestScriptedMessageCap(t *testing.T) {
-	big := `{"contents":"` + strings.Repeat("x", 1<<20) + `\u001b[31m<b>"}`
+	// Half of it is markup, and what a terminal would take for orders.
+	big := `{"contents":"` + strings.Repeat("x", 1000) + strings.Repeat(`<b onclick=x>\u001b[31m\u202e\u0007`, 1<<15) + `"}`
 	script := &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: big})}}
 	b, _ := scripted(t, script, nil)
 	got, err := hover(b)
 	if err != nil || len(got.Text) > 17<<10 || !strings.HasPrefix(got.Text, "xxx") {
 		t.Fatalf("%d bytes, %v", len(got.Text), err)
+	}
+	if i := strings.IndexAny(got.Text, "\x1b\x07\u202e"); i >= 0 || !strings.Contains(got.Text, `<b onclick=x>\x1b[31m\u202e\a`) {
+		t.Errorf("%q", got.Text[990:1100])
 	}
 	b, _ = scripted(t, script, &langintel.Options{MaxMessageBytes: 1 << 20})
 	if _, err = hover(b); !errors.Is(err, tools.CodeLSPFraming) {

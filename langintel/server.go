@@ -45,6 +45,7 @@ type server struct {
 	total     int64     // the same, since the beginning
 	diedAt    time.Time
 	lastError string
+	missing   bool // lastError is of a start that was not tried
 	lastUsed  time.Time
 	using     int // questions that are being answered
 	degraded  string
@@ -107,6 +108,7 @@ func (s *server) release(live *session, some int, degraded string) {
 // starting is a start that several callers may wait for.
 type starting struct {
 	done    chan struct{}
+	cancel  context.CancelFunc
 	session *session
 	err     error
 }
@@ -161,11 +163,15 @@ func (s *server) wait(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	if s.starting == nil {
-		s.starting = &starting{done: make(chan struct{})}
+		ctx, cancel := context.WithCancel(s.client.ctx)
+		s.starting = &starting{done: make(chan struct{}), cancel: cancel}
 		s.state = stateStarting
 		delay := s.backoff()
 		current := s.starting
-		s.client.running.Go(func() { s.start(current, delay) })
+		s.client.running.Go(func() {
+			defer cancel()
+			s.start(ctx, current, delay)
+		})
 	}
 	current := s.starting
 	s.mu.Unlock()
@@ -224,14 +230,14 @@ func (s *server) backoff() time.Duration {
 
 // start runs one start to its end; it is not bound to the caller that asked
 // first, since others wait too.
-func (s *server) start(current *starting, delay time.Duration) {
+func (s *server) start(ctx context.Context, current *starting, delay time.Duration) {
 	if delay > 0 {
 		select {
 		case <-time.After(delay):
-		case <-s.client.ctx.Done():
+		case <-ctx.Done():
 		}
 	}
-	live, err := s.launch()
+	live, err := s.launch(ctx)
 	var never *notStarted
 	s.mu.Lock()
 	s.starting, s.admitted = nil, false
@@ -241,9 +247,12 @@ func (s *server) start(current *starting, delay time.Duration) {
 		s.failed(err)
 	case err == nil:
 		s.live, s.state, s.lastUsed, s.degraded = live, stateReady, time.Now(), ""
+		if s.missing {
+			s.missing, s.lastError = false, "" // what was missing is there now
+		}
 	case errors.As(err, &never):
 		err = never.reason
-		s.lastError, s.state = err.Error(), stateStopped
+		s.lastError, s.state, s.missing = err.Error(), stateStopped, true
 	default:
 		s.failed(err)
 	}
@@ -261,7 +270,7 @@ func (s *server) start(current *starting, delay time.Duration) {
 
 // failed counts an unexpected end; s.mu is held.
 func (s *server) failed(err error) {
-	s.lastError = err.Error()
+	s.lastError, s.missing = err.Error(), false
 	s.diedAt = time.Now()
 	s.state = stateBackoff
 	if s.restarts >= s.client.opts.MaxRestarts {
@@ -300,12 +309,12 @@ func (e *notStarted) Error() string { return e.reason.Error() }
 
 // launch detects the program and brings a session up. Looking for the program
 // has bounds of its own, since it may mean to install it.
-func (s *server) launch() (*session, error) {
-	run, err := s.client.detect(s.client.ctx, s.spec, s.root)
+func (s *server) launch(ctx context.Context) (*session, error) {
+	run, err := s.client.detect(ctx, s.spec, s.root)
 	if err != nil {
 		return nil, &notStarted{err}
 	}
-	ctx, cancel := context.WithTimeout(s.client.ctx, s.client.opts.StartTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.client.opts.StartTimeout)
 	defer cancel()
 	if err := s.client.makeRoom(s); err != nil {
 		return nil, &notStarted{err}
@@ -347,6 +356,7 @@ func (s *server) restart(ctx context.Context) error {
 	pending := s.starting
 	s.mu.Unlock()
 	if pending != nil {
+		pending.cancel() // it may be the start that hangs
 		select {
 		case <-pending.done:
 		case <-ctx.Done():

@@ -245,7 +245,10 @@ func (v *session) initialize(ctx context.Context) error {
 	}
 	var result initializeResult
 	if err := v.rpc.call(ctx, "initialize", params, &result); err != nil {
-		if ctx.Err() != nil {
+		switch {
+		case errors.Is(ctx.Err(), context.Canceled):
+			return tools.Errorf(tools.CodeLSPServer, "%s was stopped while it started", v.spec.Name)
+		case ctx.Err() != nil:
 			return tools.Errorf(tools.CodeLSPServer, "%s did not answer initialize in time", v.spec.Name)
 		}
 		return tools.Errorf(tools.CodeLSPServer, "%s refused to initialize: %w", v.spec.Name, err)

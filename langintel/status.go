@@ -73,6 +73,9 @@ func (s *server) status() ServerStatus {
 	}
 	live := s.live
 	s.mu.Unlock()
+	if live != nil && live.rpc.stream.failed() != nil {
+		live, out.State = nil, stateBackoff // it ended a moment ago
+	}
 	if live == nil {
 		return out
 	}

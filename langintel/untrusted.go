@@ -19,12 +19,16 @@ func printable(text string, limit int) string {
 	var out strings.Builder
 	out.Grow(len(text) + 16)
 	for _, r := range text {
-		if !hidden(r) {
-			out.WriteRune(r)
-			continue
+		piece := string(r)
+		if hidden(r) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			piece = quoted[1 : len(quoted)-1]
 		}
-		quoted := strconv.QuoteRuneToASCII(r)
-		out.WriteString(quoted[1 : len(quoted)-1])
+		if out.Len()+len(piece) > limit { // escaped it is longer than it was
+			out.WriteString("…")
+			break
+		}
+		out.WriteString(piece)
 	}
 	return out.String()
 }
