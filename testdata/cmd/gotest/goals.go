@@ -29,6 +29,8 @@ func goals() []goal {
 		{"langintel", "RoundTrip/small", "×Floor", 2},
 		{"langintel", "RoundTrip/5.9MB", "×Stock", 0.2},
 		{"langintel", "References", "over-p50-µs", 1000},
+		{"langintel", "WarmDiagnostics/clangd", "p50-ms", 80},
+		{"langintel", "WarmDiagnostics/rust-analyzer", "p50-ms", 250},
 		{"diagnostics", "Compare/10000/", "ms", 1000},
 		{"diagnostics", "Seeded/xtools/mixed", "wrong/filter", 0.1},
 		{"diagnostics", "Seeded/restic/mixed", "wrong/filter", 0.1},
