@@ -38,6 +38,7 @@ type rawClient struct {
 	id      int
 	waiting map[int]chan rawMessage
 	ended   bool
+	close   func()       // ends the server and waits for it
 	heard   []rawMessage // requests and notifications, in order
 	moved   chan struct{}
 	version map[string]int
@@ -84,7 +85,7 @@ func startRawClient(t testing.TB, command rawCommand) *rawClient {
 		defer close(read)
 		r.read(bufio.NewReaderSize(out, 64<<10))
 	}()
-	t.Cleanup(func() {
+	r.close = sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		_, _ = r.try(ctx, "shutdown", nil)
@@ -97,6 +98,7 @@ func startRawClient(t testing.TB, command rawCommand) *rawClient {
 		}
 		_ = cmd.Wait()
 	})
+	t.Cleanup(r.close)
 	r.call("initialize", map[string]any{
 		"processId": os.Getpid(), "rootPath": command.dir, "rootUri": rawURI(command.dir), "capabilities": json.RawMessage(rawCapabilities),
 		"initializationOptions": command.options,
@@ -190,7 +192,11 @@ func (r *rawClient) send(message any) {
 }
 
 func (r *rawClient) notify(method string, params any) {
-	r.send(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
+	message := map[string]any{"jsonrpc": "2.0", "method": method}
+	if params != nil { // some servers refuse a null
+		message["params"] = params
+	}
+	r.send(message)
 }
 
 // try sends a request and returns its result, or the error as it was sent.
@@ -266,31 +272,4 @@ func (r *rawClient) references(name string, line, character int) int {
 		r.t.Fatal(err)
 	}
 	return len(list)
-}
-
-// await returns the first message that match accepts, also an earlier one; from
-// is an index into what was heard.
-func (r *rawClient) await(ctx context.Context, from int, match func(rawMessage) bool) (rawMessage, bool) {
-	for {
-		r.mu.Lock()
-		heard, moved := r.heard, r.moved
-		r.mu.Unlock()
-		for ; from < len(heard); from++ {
-			if match(heard[from]) {
-				return heard[from], true
-			}
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return rawMessage{}, false
-		}
-	}
-}
-
-// count is how many messages were heard, for await.
-func (r *rawClient) count() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.heard)
 }
