@@ -73,10 +73,11 @@ func (s *server) status() ServerStatus {
 	}
 	live := s.live
 	s.mu.Unlock()
-	if live != nil && live.rpc.stream.failed() != nil {
-		live, out.State = nil, stateBackoff // it ended a moment ago
-	}
 	if live == nil {
+		return out
+	}
+	if err := live.rpc.stream.failed(); err != nil { // it ended a moment ago
+		out.State, out.LastError = stateBackoff, err.Error()
 		return out
 	}
 	out.Version, out.Program, out.From = serverVersion(live.info.Version), live.run.path, live.run.from
