@@ -262,14 +262,21 @@ func (r *rawClient) at(name string, line, character int) map[string]any {
 	}
 }
 
-// references asks with the declaration, and returns how many there are.
+// references asks with the declaration, and returns how many there are; a server
+// that answers that it is not ready knows none.
 func (r *rawClient) references(name string, line, character int) int {
 	r.t.Helper()
 	params := r.at(name, line, character)
 	params["context"] = map[string]bool{"includeDeclaration": true}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	result, err := r.try(ctx, "textDocument/references", params)
+	if err != nil && ctx.Err() == nil {
+		return 0
+	}
 	var list []json.RawMessage
-	if err := json.Unmarshal(r.call("textDocument/references", params), &list); err != nil {
-		r.t.Fatal(err)
+	if err != nil || json.Unmarshal(result, &list) != nil {
+		r.t.Fatalf("%s, %v", result, err)
 	}
 	return len(list)
 }

@@ -38,7 +38,19 @@ func newInspector(t *testing.T) *inspector {
 			t.Skipf("the MCP inspector is not installed (make setup does it): %v", err)
 		}
 	}
-	shared := os.Getenv("PRISM_TEST_SERVERS") // where other tests install gopls too
+	shareServers(t, in.state)
+	source := filepath.Join("..", "..", "testdata", "workspaces", "go-shop")
+	if err := os.CopyFS(in.root, os.DirFS(source)); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// shareServers gives a state directory the servers that all tests install, and
+// returns where they are.
+func shareServers(t *testing.T, state string) string {
+	t.Helper()
+	shared := os.Getenv("PRISM_TEST_SERVERS")
 	if shared == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
@@ -49,14 +61,10 @@ func newInspector(t *testing.T) *inspector {
 	if err := os.MkdirAll(shared, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(shared, filepath.Join(in.state, "servers")); err != nil {
+	if err := os.Symlink(shared, filepath.Join(state, "servers")); err != nil {
 		t.Fatal(err)
 	}
-	source := filepath.Join("..", "..", "testdata", "workspaces", "go-shop")
-	if err := os.CopyFS(in.root, os.DirFS(source)); err != nil {
-		t.Fatal(err)
-	}
-	return in
+	return shared
 }
 
 // run runs the inspector against a server of its own, and returns what it prints.
