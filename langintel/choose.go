@@ -285,6 +285,38 @@ func (c *Client) workspaceServers() (out []*server, absent []string, err error) 
 // searches reports whether the server is asked about the workspace.
 func (s *Spec) searches() bool { return !s.Lint && !s.FilesOnly }
 
+// strayShare is how many files of the most frequent language there are, at least,
+// to one of a language that counts as a stray.
+const strayShare = 20
+
+// strays tells servers of languages of which the workspace has but a few files,
+// test data mostly, from the others: by counts of files.
+func strays(servers []*server, counts map[*Spec]int) (main, stray []*server) {
+	most := 0
+	for _, s := range servers {
+		most = max(most, counts[s.spec])
+	}
+	for _, s := range servers {
+		if counts[s.spec]*strayShare < most {
+			stray = append(stray, s)
+		} else {
+			main = append(main, s)
+		}
+	}
+	return main, stray
+}
+
+// counts is how many files of the workspace each spec serves.
+func (c *Client) counts() map[*Spec]int {
+	out := map[*Spec]int{}
+	for _, name := range c.watch.all(c.ctx) {
+		for _, spec := range c.patterns.specs(name) {
+			out[spec]++
+		}
+	}
+	return out
+}
+
 // example is a file that a spec is about, one for each project root.
 type example struct {
 	spec       *Spec

@@ -257,6 +257,7 @@ func second[T any](_ T, err error) error { return err }
 // Nothing of a workspace that nobody trusts runs, whichever server looks at it.
 // Those of the test components are really started.
 func TestUntrustedWorkspaceRunsNothing(t *testing.T) {
+	t.Parallel()
 	h := newHostile(t)
 	env := h.env()
 	started := 0
@@ -314,6 +315,7 @@ func (h *hostile) fileOf(spec *langintel.Spec) string {
 
 // The traps work: where the workspace is trusted, they are stepped into.
 func TestTrustedWorkspaceRunsItsOwn(t *testing.T) {
+	t.Parallel()
 	h := newHostile(t)
 	env := serverEnv(t)
 	for _, spec := range langintel.Catalogue() {

@@ -154,7 +154,7 @@ func TestSymbolsOfSeveralServers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	there := langintel.Spec{Name: "there", Program: program, Args: args, Languages: []langintel.Language{{ID: "x", Patterns: []string{"*.x"}}}}
+	there := langintel.Spec{Name: "there", Program: program, Args: args, Ready: langintel.Blocks(), Languages: []langintel.Language{{ID: "x", Patterns: []string{"*.x"}}}}
 	gone := langintel.Spec{Name: "gone", Program: "gone", Languages: []langintel.Language{{ID: "y", Patterns: []string{"*.y"}}}}
 	b := open(t, dir, &langintel.Options{Env: []string{"PATH=/nowhere"}, Servers: []langintel.Spec{gone, there}})
 	got, err := b.Symbols(within(t, 20*time.Second), langintel.SymbolsQuery{Query: "One"})

@@ -62,46 +62,23 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 	if err != nil {
 		return nil, err
 	}
-	var hits []found
-	var skipped error
-	loading := "" // why a server may know more later
-	cut := false  // a server listed only a part
-	asking := 0   // servers that answered
-	for _, s := range servers {
-		list, pending, err := s.search(ctx, s.spec.query(asked))
-		if err != nil && !isUnsupported(err) && (len(servers) == 1 || ctx.Err() != nil) {
+	look := lookup{symbol: symbol, asked: asked, servers: len(servers)}
+	main, stray := strays(servers, c.counts())
+	if err := look.ask(ctx, main); err != nil {
+		return nil, err
+	}
+	if len(look.hits) == 0 && look.loading == "" {
+		// A server for a handful of files is started only when nobody else knows.
+		if err := look.ask(ctx, stray); err != nil {
 			return nil, err
 		}
-		if err != nil {
-			skipped = cmp.Or(skipped, err)
-		} else {
-			asking++
-		}
-		if pending != "" {
-			loading = s.spec.Name + ": " + pending
-		}
-		cut = cut || s.spec.MaxSymbols > 0 && len(list) >= s.spec.MaxSymbols
-		for _, f := range list {
-			if f.inside && endsWith(f.names, asked) {
-				hits = append(hits, f)
-			}
-		}
 	}
+	hits := look.hits
 	switch {
-	case len(hits) == 0 && loading != "":
-		return nil, tools.Errorf(tools.CodeLSPTimeout, "no symbol called %q was found so far, and not all is loaded yet (%s)", oneLine(symbol, 200), loading)
-	case len(hits) == 0 && skipped != nil && !isUnsupported(skipped) && asking > 0:
-		return nil, tools.Errorf(tools.CodeNotFound, "no symbol called %q is known to the language servers that could be asked; one could not: %w", oneLine(symbol, 200), skipped)
-	case len(hits) == 0 && skipped != nil && !(isUnsupported(skipped) && len(servers) > 1):
-		return nil, skipped
-	case cut && len(hits) <= 1:
-		return nil, tools.Errorf(tools.CodeLSPAmbiguous, "more symbols end like %q than the language server lists; name more of the path, or give path and line", oneLine(symbol, 200))
-	case len(hits) == 0 && len(absent) > 0:
-		return nil, tools.Errorf(tools.CodeNotFound, "no symbol called %q was found; %s", oneLine(symbol, 200), notAsked(absent))
-	case len(hits) == 0:
-		return nil, tools.Errorf(tools.CodeNotFound, "no symbol of the workspace is called %q; lsp symbols with a query searches by part of a name", oneLine(symbol, 200))
 	case len(hits) > 1:
 		return nil, c.ambiguousNames(ctx, symbol, hits)
+	case len(hits) == 0 || look.cut:
+		return nil, look.failure(absent)
 	}
 	t, err := c.openTarget(ctx, hits[0].path)
 	if err != nil {
@@ -114,6 +91,63 @@ func (c *Client) resolveName(ctx context.Context, symbol string) (*target, error
 	}
 	t.at = nameAt(t.doc.file.text, s, asked[len(asked)-1])
 	return t, nil
+}
+
+// lookup is the search for one name path at several servers.
+type lookup struct {
+	symbol  string
+	asked   []string
+	servers int // that may be asked
+
+	hits    []found
+	skipped error  // of a server that could not be asked
+	loading string // why a server may know more later
+	cut     bool   // a server listed only a part
+	answers int
+}
+
+// ask adds what servers know.
+func (l *lookup) ask(ctx context.Context, servers []*server) error {
+	for _, s := range servers {
+		list, pending, err := s.search(ctx, s.spec.query(l.asked))
+		if err != nil && !isUnsupported(err) && (l.servers == 1 || ctx.Err() != nil) {
+			return err
+		}
+		if err != nil {
+			l.skipped = cmp.Or(l.skipped, err)
+		} else {
+			l.answers++
+		}
+		if pending != "" {
+			l.loading = s.spec.Name + ": " + pending
+		}
+		l.cut = l.cut || s.spec.MaxSymbols > 0 && len(list) >= s.spec.MaxSymbols
+		for _, f := range list {
+			if f.inside && endsWith(f.names, l.asked) {
+				l.hits = append(l.hits, f)
+			}
+		}
+	}
+	return nil
+}
+
+// failure says why no single symbol was found.
+func (l *lookup) failure(absent []string) error {
+	name := oneLine(l.symbol, 200)
+	none := len(l.hits) == 0
+	switch {
+	case none && l.loading != "":
+		return tools.Errorf(tools.CodeLSPTimeout, "no symbol called %q was found so far, and not all is loaded yet (%s)", name, l.loading)
+	case none && l.skipped != nil && !isUnsupported(l.skipped) && l.answers > 0:
+		return tools.Errorf(tools.CodeNotFound, "no symbol called %q is known to the language servers that could be asked; one could not: %w", name, l.skipped)
+	case none && l.skipped != nil && !(isUnsupported(l.skipped) && l.servers > 1):
+		return l.skipped
+	case l.cut:
+		return tools.Errorf(tools.CodeLSPAmbiguous, "more symbols end like %q than the language server lists; name more of the path, or give path and line", name)
+	case len(absent) > 0:
+		return tools.Errorf(tools.CodeNotFound, "no symbol called %q was found; %s", name, notAsked(absent))
+	}
+	return tools.Errorf(tools.CodeNotFound, "no symbol of the workspace is called %q; lsp symbols with a query searches by part of a name", name)
 }
 
 func (c *Client) ambiguousNames(ctx context.Context, symbol string, hits []found) error {

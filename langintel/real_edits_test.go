@@ -23,9 +23,11 @@ func typescript(t *testing.T, name, dir string) *bench {
 // What imports a file follows it, in one change with the move, and the project
 // builds as before.
 func TestRealRenameFile(t *testing.T) {
+	t.Parallel()
 	files := []string{"app/main.ts", "core/label.ts", "core/text/label.ts", "core/tsconfig.json", "stock/shelf.ts"}
 	for _, name := range []string{"typescript-language-server", "tsgo"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := typescript(t, name, "")
 			ctx := within(t, startTime)
 			before := treeOf(t, b.dir)
@@ -66,6 +68,7 @@ func TestRealRenameFile(t *testing.T) {
 }
 
 func TestRealRenameDirectory(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b := typescript(t, "typescript-language-server", dir)
 	for name, text := range map[string]string{
@@ -98,6 +101,7 @@ func TestRealRenameDirectory(t *testing.T) {
 
 // vtsls takes no part before a rename; that is said.
 func TestRealRenameFileUnaided(t *testing.T) {
+	t.Parallel()
 	b := typescript(t, "vtsls", "")
 	got, err := b.RenameFile(within(t, startTime), langintel.RenameFileQuery{From: "core/label.ts", To: "core/text/label.ts", ChangeOptions: langintel.ChangeOptions{DryRun: true}})
 	if err != nil || got.Status != langintel.Partial || !strings.Contains(got.Reason, "references to its path are as they were") {
@@ -108,12 +112,14 @@ func TestRealRenameFileUnaided(t *testing.T) {
 // A refactoring of tsserver comes as a command, which asks for the edit; organizing
 // imports as an edit, or by resolving.
 func TestRealCodeActions(t *testing.T) {
+	t.Parallel()
 	for name, kinds := range map[string][]string{
 		"typescript-language-server": {"refactor.extract.constant", "source.organizeImports"},
 		"vtsls":                      {"refactor.extract.constant", "source.organizeImports"},
 		"tsgo":                       {"source.organizeImports"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := typescript(t, name, "")
 			ctx := within(t, startTime)
 			const text = "import { total, price } from \"./money.js\";\nexport function f(a: number) {\n  return \"😀\".length + a * 2 + total([price(a)]).cents;\n}\n"
@@ -158,8 +164,10 @@ func TestRealCodeActions(t *testing.T) {
 
 // A declaration of TypeScript as a whole, and its neighbours.
 func TestRealSymbolBody(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"typescript-language-server", "vtsls", "tsgo"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := typescript(t, name, "")
 			ctx := within(t, startTime)
 			before := b.read("core/label.ts")

@@ -37,8 +37,10 @@ func freshCases() []freshCase {
 // A file that is changed faster than a server publishes is never spoken of as it
 // was before.
 func TestRealFresh(t *testing.T) {
+	t.Parallel()
 	for _, c := range freshCases() {
 		t.Run(cmp.Or(c.server.program, c.server.name), func(t *testing.T) {
+			t.Parallel()
 			b := c.server.open(t, c.server.copied(t), nil)
 			ctx := within(t, startTime)
 			good := b.read(c.file)

@@ -13,6 +13,7 @@ import (
 // A declaration that changes breaks files that nobody has opened: the delta names
 // their errors, or says that it does not know all.
 func TestRealDependents(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		server         realServer
 		file, old, new string
@@ -28,6 +29,7 @@ func TestRealDependents(t *testing.T) {
 			name = c.server.program
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := c.server.open(t, c.server.copied(t), nil)
 			ctx := within(t, startTime)
 			base, err := b.Baseline(ctx, c.file)
@@ -57,6 +59,7 @@ func TestRealDependents(t *testing.T) {
 // A server that reads files once is told of those that change afterwards, also
 // where nobody has opened them.
 func TestRealChangedUnopened(t *testing.T) {
+	t.Parallel()
 	servers := append(clangdServers(), smallServers()[0])
 	for _, s := range servers {
 		name := s.name
@@ -64,6 +67,7 @@ func TestRealChangedUnopened(t *testing.T) {
 			name = s.program
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := s.open(t, s.copied(t), nil)
 			ctx := within(t, startTime)
 			ask := func(more ...string) {
@@ -95,6 +99,7 @@ func TestRealChangedUnopened(t *testing.T) {
 
 // Where a server cannot know everything it says so, and what would help.
 func TestRealIncomplete(t *testing.T) {
+	t.Parallel()
 	t.Run("clangd without a compilation database", func(t *testing.T) {
 		s := clangdServers()[1]
 		b := s.open(t, copyTree(t, filepath.Join("..", "testdata", "workspaces", s.fixture)), nil)

@@ -58,8 +58,10 @@ var errNotYet = errors.New("not complete yet")
 // From the first moment on, what calls itself complete is right: four questions
 // are asked at once and over again while the server starts.
 func TestRealStart(t *testing.T) {
+	t.Parallel()
 	for _, c := range startCases() {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			dir := c.server.copied(t)
 			if c.without != "" {
 				if err := os.Remove(filepath.Join(dir, c.without)); err != nil {

@@ -212,8 +212,10 @@ func same(t testing.TB, what string, got, want []string) {
 // TestReal asks every server the same things about a small workspace. One client
 // serves all the steps: starts take most of the time.
 func TestReal(t *testing.T) {
+	t.Parallel()
 	for _, s := range realServers() {
 		t.Run(cmp.Or(s.program, s.name), func(t *testing.T) {
+			t.Parallel()
 			b := s.open(t, s.copied(t), nil)
 			ctx := within(t, startTime)
 			s.queries(ctx, t, b)

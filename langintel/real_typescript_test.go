@@ -47,8 +47,10 @@ func typescriptServers() []realServer {
 
 // A file that moves takes the imports with it, its own and those of it.
 func TestRealMovesAFile(t *testing.T) {
+	t.Parallel()
 	for _, s := range typescriptServers() {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			b := s.open(t, s.copied(t), nil)
 			ctx := within(t, startTime)
 			got, err := b.RenameFile(ctx, langintel.RenameFileQuery{From: "stock/shelf.ts", To: "stock/rack.ts"})

@@ -182,7 +182,9 @@ func TestScriptedLinters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			main, _ := scriptedSpec(t, &lsptest.Script{On: append(say("type"), on("textDocument/hover", lsptest.Action{Reply: aHover}))})
-			lint, record := scriptedSpec(t, &lsptest.Script{Capabilities: `{"textDocumentSync":1,"hoverProvider":true}`, On: c.lint})
+			// It offers an outline, so that what is only asked to be answered in order is
+			// not a hover.
+			lint, record := scriptedSpec(t, &lsptest.Script{Capabilities: `{"textDocumentSync":1,"hoverProvider":true,"documentSymbolProvider":true}`, On: c.lint})
 			lint.Name, lint.Lint = "lint", true
 			b := open(t, scriptedRoot(t), &langintel.Options{Servers: []langintel.Spec{lint, main}, Timeout: time.Second})
 			got, err := b.Diagnostics(within(t, 30*time.Second), langintel.DiagnosticsQuery{Path: "a.x"})

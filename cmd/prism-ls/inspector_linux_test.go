@@ -142,6 +142,10 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 		{"lsp_diagnostics", []string{"path=stock/stock.go"}, "(no matches)", false},
 		{"lsp_rename", []string{"symbol=stock.New", "newName=Open"}, "0 introduced", false},
 		{"undo", nil, "stock/stock.go", false},
+		{"lsp_hierarchy", []string{"symbol=stock.New", "kind=calls", "direction=in"}, "stock", false},
+		{"lsp_symbol_body", []string{"symbol=stock.New", "op=read"}, "func New", false},
+		{"lsp_code_actions", []string{"path=stock/stock.go", "line=1"}, "", false},
+		{"lsp_format", []string{"path=stock/stock.go"}, "", false},
 		{"lsp_status", nil, "gopls", false},
 		{"ask_user_decision", []string{"question=Which?", "options=[" + option("x") + "," + option("y") + "]"}, "ERR_PRISM_DECISION_UNSUPPORTED", true},
 	}

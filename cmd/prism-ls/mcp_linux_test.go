@@ -135,18 +135,21 @@ func TestClientDeath(t *testing.T) {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
 			for i := range rounds {
-				idle := start(t)
-				idle.initialize()
-				way.end(idle)
-				idle.gone("")
-
-				busy := start(t, "--profile", "trusted")
-				busy.initialize()
-				mark := fmt.Sprintf("7%d%06d", i, rand.IntN(1_000_000))
-				busy.shell(1, fmt.Sprintf(`(setsid sleep %s &) ; nohup sleep %s & trap "" TERM HUP INT; sleep %s; sleep %s`, mark, mark, mark, mark))
-				busy.eventually("three sleep", func() bool { return len(running(t, "sleep\x00"+mark)) >= 3 })
-				way.end(busy)
-				busy.gone(mark)
+				keeps(t, func() time.Duration {
+					idle := start(t)
+					idle.initialize()
+					way.end(idle)
+					return idle.gone("")
+				})
+				keeps(t, func() time.Duration {
+					busy := start(t, "--profile", "trusted")
+					busy.initialize()
+					mark := fmt.Sprintf("7%d%06d", i, rand.IntN(1_000_000))
+					busy.shell(1, fmt.Sprintf(`(setsid sleep %s &) ; nohup sleep %s & trap "" TERM HUP INT; sleep %s; sleep %s`, mark, mark, mark, mark))
+					busy.eventually("three sleep", func() bool { return len(running(t, "sleep\x00"+mark)) >= 3 })
+					way.end(busy)
+					return busy.gone(mark)
+				})
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // stubborn starts gopls as a server that will not go: TERM and HUP are ignored, and
@@ -30,11 +31,13 @@ func TestLanguageServersEndWithUs(t *testing.T) {
 	for _, way := range ends {
 		t.Run(way.name, func(t *testing.T) {
 			for range rounds {
-				mark := fmt.Sprintf("8%08d", rand.IntN(100_000_000))
-				s := startWithServer(t, fmt.Sprintf(stubborn, mark, gopls))
-				s.eventually("the server's children run", func() bool { return len(running(t, "sleep\x00"+mark)) >= 4 })
-				way.end(s)
-				s.gone(mark)
+				keeps(t, func() time.Duration {
+					mark := fmt.Sprintf("8%08d", rand.IntN(100_000_000))
+					s := startWithServer(t, fmt.Sprintf(stubborn, mark, gopls))
+					s.eventually("the server's children run", func() bool { return len(running(t, "sleep\x00"+mark)) >= 4 })
+					way.end(s)
+					return s.gone(mark)
+				})
 			}
 		})
 	}
