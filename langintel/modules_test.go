@@ -22,10 +22,11 @@ func goplsProgram(t testing.TB, b *bench) string {
 		t.Fatal(err)
 	}
 	status, err := b.Status(within(t, time.Minute))
-	if err != nil || status[0].Program == "" {
-		t.Fatalf("%+v, %v", status, err)
+	at := slices.IndexFunc(status, func(s langintel.ServerStatus) bool { return s.Name == "gopls" })
+	if err != nil || at < 0 || status[at].Program == "" {
+		t.Fatalf("gopls does not run: %v", err)
 	}
-	return status[0].Program
+	return status[at].Program
 }
 
 // commandLine asks gopls itself, without this package.
