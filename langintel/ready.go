@@ -57,25 +57,19 @@ func (r afterProgress) counts(token string) bool {
 }
 
 func (r afterProgress) wait(ctx context.Context, v *session) string {
-	for {
+	late := v.initialized.Add(r.begins)
+	pending := v.await(ctx, late, func() (bool, <-chan struct{}) {
 		open, ended, moved := v.work.state(r.counts)
-		var begins <-chan time.Time
-		if open == "" {
-			left := time.Until(v.initialized.Add(r.begins))
-			if ended || left <= 0 {
-				return ""
-			}
-			begins = time.After(left)
-		}
-		select {
-		case <-moved:
-		case <-begins:
-		case <-v.dead:
-			return "it ended"
-		case <-ctx.Done():
-			return describe(open)
-		}
+		return ended && open == "", moved
+	})
+	if pending != tooLate {
+		return pending
 	}
+	// What began before the time was over is waited for to its end.
+	return v.await(ctx, time.Time{}, func() (bool, <-chan struct{}) {
+		open, _, moved := v.work.state(r.counts)
+		return open == "", moved
+	})
 }
 
 // Quiescent is the readiness of a server that says when it has nothing left to
@@ -88,20 +82,10 @@ func (serverStatus) Name() string  { return "server_status" }
 func (serverStatus) certain() bool { return true }
 
 func (serverStatus) wait(ctx context.Context, v *session) string {
-	for {
+	return v.await(ctx, time.Time{}, func() (bool, <-chan struct{}) {
 		state, moved := v.signals.status()
-		if state.quiescent {
-			return ""
-		}
-		select {
-		case <-moved:
-		case <-v.dead:
-			return "it ended"
-		case <-ctx.Done():
-			open, _, _ := v.work.state(nil)
-			return describe(open)
-		}
-	}
+		return state.quiescent, moved
+	})
 }
 
 // AfterNotification is the readiness of a server that announces the end of its
@@ -114,20 +98,10 @@ func (afterNotification) Name() string  { return "notification" }
 func (afterNotification) certain() bool { return true }
 
 func (r afterNotification) wait(ctx context.Context, v *session) string {
-	for {
+	return v.await(ctx, time.Time{}, func() (bool, <-chan struct{}) {
 		seen, moved := v.signals.seen(r.method)
-		if seen > 0 {
-			return ""
-		}
-		select {
-		case <-moved:
-		case <-v.dead:
-			return "it ended"
-		case <-ctx.Done():
-			open, _, _ := v.work.state(nil)
-			return describe(open)
-		}
-	}
+		return seen > 0, moved
+	})
 }
 
 // AfterLog is the readiness of a server that tells the end of its loading in its
@@ -145,23 +119,11 @@ func (afterLog) certain() bool { return true }
 func (r afterLog) listens() string { return r.text }
 
 func (r afterLog) wait(ctx context.Context, v *session) string {
-	late := time.NewTimer(time.Until(v.initialized.Add(r.within)))
-	defer late.Stop()
-	for {
-		said, moved := v.signals.logged()
-		if said {
-			return ""
-		}
-		select {
-		case <-moved:
-		case <-late.C:
-			return "it has not said that it has read all files"
-		case <-v.dead:
-			return "it ended"
-		case <-ctx.Done():
-			return describe("")
-		}
+	pending := v.await(ctx, v.initialized.Add(r.within), v.signals.logged)
+	if pending == tooLate {
+		return "it has not said that it has read all files"
 	}
+	return pending
 }
 
 // AfterRefreshes is the readiness of a server that answers before it has listed
@@ -195,23 +157,14 @@ func (r afterRefreshes) wait(ctx context.Context, v *session) string {
 	if err := v.read(ctx, "textDocument/documentSymbol", protocol.DocumentSymbolParams{TextDocument: id}, nil); err != nil && !refused(err) {
 		return describe("")
 	}
-	patience := time.NewTimer(r.patience)
-	defer patience.Stop()
-	for {
+	pending := v.await(ctx, time.Now().Add(r.patience), func() (bool, <-chan struct{}) {
 		seen, moved := v.signals.seen(method)
-		if seen >= r.times {
-			return ""
-		}
-		select {
-		case <-moved:
-		case <-patience.C:
-			return "it has not said that it has listed the workspace"
-		case <-v.dead:
-			return "it ended"
-		case <-ctx.Done():
-			return describe("")
-		}
+		return seen >= r.times, moved
+	})
+	if pending == tooLate {
+		return "it has not said that it has listed the workspace"
 	}
+	return pending
 }
 
 // Unknown is the readiness of any server: final when no progress is open. What it
@@ -224,16 +177,38 @@ func (unknown) Name() string  { return "reask" }
 func (unknown) certain() bool { return false }
 
 func (unknown) wait(ctx context.Context, v *session) string {
-	for {
+	return v.await(ctx, time.Time{}, func() (bool, <-chan struct{}) {
 		open, _, moved := v.work.state(nil)
-		if open == "" {
+		return open == "", moved
+	})
+}
+
+// tooLate is what await returns when the time is over first.
+const tooLate = "it takes longer than was to be expected"
+
+// await waits until a state is reached, and looks again whenever it has moved; it
+// returns "" then, tooLate after a moment that is not zero, or why it cannot be
+// reached any more.
+func (v *session) await(ctx context.Context, late time.Time, state func() (reached bool, moved <-chan struct{})) (pending string) {
+	var over <-chan time.Time
+	if !late.IsZero() {
+		timer := time.NewTimer(time.Until(late))
+		defer timer.Stop()
+		over = timer.C
+	}
+	for {
+		reached, moved := state()
+		if reached {
 			return ""
 		}
 		select {
 		case <-moved:
+		case <-over:
+			return tooLate
 		case <-v.dead:
 			return "it ended"
 		case <-ctx.Done():
+			open, _, _ := v.work.state(nil)
 			return describe(open)
 		}
 	}
