@@ -31,14 +31,10 @@ type checked struct {
 
 // check finds a document's diagnostics as of its current version.
 func (v *session) check(ctx context.Context, doc document) (checked, error) {
-	fresh := v.spec.Fresh
-	if fresh == nil {
-		fresh = PullOrPush()
-	}
 	began := time.Now()
 	patient, cancel := v.patient(ctx)
 	defer cancel()
-	out, err := fresh.check(patient, v, doc)
+	out, err := v.spec.fresh().check(patient, v, doc)
 	switch {
 	case err == nil && out.Status == Complete:
 		v.pace.took(time.Since(began))

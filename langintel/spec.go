@@ -157,3 +157,14 @@ func (s *Spec) query(names []string) string {
 	}
 	return names[len(names)-1]
 }
+
+// Strategies names how the server is known to have loaded everything, and how its
+// diagnostics are known to be of the current text: see [Readiness] and [Freshness].
+func (s *Spec) Strategies() (ready, fresh string) { return s.ready().Name(), s.fresh().Name() }
+
+func (s *Spec) fresh() Freshness {
+	if s.Fresh == nil {
+		return PullOrPush()
+	}
+	return s.Fresh
+}

@@ -12,7 +12,7 @@ import (
 // Markdown.
 func CatalogueTable() string {
 	var page strings.Builder
-	page.WriteString("| server | files | how to get it | in a workspace that is not trusted |\n|---|---|---|---|\n")
+	page.WriteString("| server | files | how to get it | loaded | diagnostics | in a workspace that is not trusted |\n|---|---|---|---|---|---|\n")
 	for _, s := range langintel.Catalogue() {
 		name := "`" + s.Name + "`"
 		switch {
@@ -21,7 +21,8 @@ func CatalogueTable() string {
 		case s.Lint:
 			name += " (beside another)"
 		}
-		fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", name, cataloguePatterns(&s), catalogueInstall(s.Install), catalogueTrust(&s))
+		ready, fresh := s.Strategies()
+		fmt.Fprintf(&page, "| %s | %s | %s | `%s` | `%s` | %s |\n", name, cataloguePatterns(&s), catalogueInstall(s.Install), ready, fresh, catalogueTrust(&s))
 	}
 	return page.String()
 }
