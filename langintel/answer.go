@@ -15,8 +15,10 @@ func (c *Client) soften(ctx context.Context, server string, err error) (Answer, 
 		return Answer{Status: Complete, Server: server, Barrier: BarrierRequest}, nil
 	case errors.Is(ctx.Err(), context.Canceled):
 		return Answer{}, tools.AsError(context.Canceled)
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, tools.CodeTimeout), errors.Is(err, tools.CodeLSPTimeout):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, tools.CodeTimeout):
 		return Answer{Status: TimedOut, Server: server, Reason: "the server did not answer in time; asking again may find it ready"}, nil
+	case errors.Is(err, tools.CodeLSPTimeout): // what was found so far, which is nothing
+		return Answer{Status: Partial, Server: server, Reason: printable(tools.AsError(err).Message, 500)}, nil
 	case isUnsupported(err):
 		return Answer{Status: Unsupported, Server: server, Reason: printable(tools.AsError(err).Message, 500)}, nil
 	case faultCode(err) == codeContentModified:

@@ -117,3 +117,18 @@ func TestScriptedBlocks(t *testing.T) {
 		}
 	}
 }
+
+// A name that a loading server does not know yet is not called unknown, and the
+// answer says what the server is doing.
+func TestScriptedNameWhileLoading(t *testing.T) {
+	spec, _ := scriptedSpec(t, &lsptest.Script{
+		Capabilities: `{"referencesProvider":true,"workspaceSymbolProvider":true,"textDocumentSync":1}`,
+		On:           loading(60_000, progresses("1", `{"kind":"begin","title":"indexing"}`)),
+	})
+	spec.Ready = langintel.AfterProgress(time.Second)
+	b := open(t, scriptedRoot(t), &langintel.Options{Servers: []langintel.Spec{spec}, StartTimeout: time.Second})
+	got, err := b.References(within(t, 20*time.Second), langintel.ReferencesQuery{Place: langintel.Place{Symbol: "one"}})
+	if err != nil || got.Status != langintel.Partial || !strings.Contains(got.Reason, "so far") || !strings.Contains(got.Reason, "indexing") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

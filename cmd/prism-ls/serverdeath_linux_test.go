@@ -30,6 +30,7 @@ func TestLanguageServersEndWithUs(t *testing.T) {
 	}
 	for _, way := range ends {
 		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
 			for range rounds {
 				keeps(t, func() time.Duration {
 					mark := fmt.Sprintf("8%08d", rand.IntN(100_000_000))
