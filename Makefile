@@ -39,7 +39,7 @@ cross: ## compile for the other platforms
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./...
 
 race: gotest setup ## all tests under the race detector; RUN=regexp chooses
-	$(GOTEST) test -race -timeout 15m -run '$(RUN)' $(PKGS)
+	$(GOTEST) test -race -parallel 4 -timeout 30m -run '$(RUN)' $(PKGS)
 
 bench: gotest setup ## measure ours beside the peers, write docs/performance.md; BENCH=regexp chooses, and then only prints
 	@testdata/servers/tree.sh $(TREE)

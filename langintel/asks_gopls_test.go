@@ -26,6 +26,7 @@ func nodes(list []langintel.HierarchyNode) []string {
 }
 
 func TestGoplsHierarchy(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	b.write("till/deep.go", `package till
@@ -87,6 +88,7 @@ func Pong(n int, s *stock.Shelf) { Ping(n, s); Sell(s) }
 }
 
 func TestScriptedHierarchyUnsupported(t *testing.T) {
+	t.Parallel()
 	b, _ := scripted(t, &lsptest.Script{}, nil)
 	got, err := b.Hierarchy(within(t, 20*time.Second), langintel.HierarchyQuery{Place: langintel.Place{Path: "a.x", Line: 1, Column: 1}, Kind: langintel.Types, Direction: langintel.In})
 	if err != nil || got.Status != langintel.Unsupported {
@@ -95,6 +97,7 @@ func TestScriptedHierarchyUnsupported(t *testing.T) {
 }
 
 func TestGoplsFormat(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	crooked := "package till\n\nfunc   Odd( a int )int{\n    return a+  len(\"é日本😀\")}\n\nfunc   Other( ) { }"
@@ -126,6 +129,7 @@ func TestGoplsFormat(t *testing.T) {
 
 // The options that a formatter gets are what the file itself does.
 func TestScriptedFormat(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"two spaces":  {"a {\n  b {\n    c\n  }\n}\n", `"options":{"tabSize":2,"insertSpaces":true}`},
 		"four spaces": {"a {\n    b {\n        c\n    }\n}\n", `"options":{"tabSize":4,"insertSpaces":true}`},
@@ -156,6 +160,7 @@ func TestScriptedFormat(t *testing.T) {
 }
 
 func TestGoplsSignature(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	got, err := b.Signature(ctx, langintel.Place{Path: "till/till_test.go", Line: 15, Column: 11})
@@ -171,6 +176,7 @@ func TestGoplsSignature(t *testing.T) {
 }
 
 func TestScriptedInlayHints(t *testing.T) {
+	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{Capabilities: `{"textDocumentSync":1,"inlayHintProvider":true,"signatureHelpProvider":{},"hoverProvider":true}`, On: append(quiet(),
 		on("textDocument/hover", lsptest.Action{Reply: `{"contents":"just words"}`}),
 		on("textDocument/signatureHelp", lsptest.Action{Reply: `{"signatures":[{"label":"f(é😀 int)","documentation":{"kind":"markdown","value":"*d*"},"parameters":[{"label":[2,9]}]}],"activeSignature":7,"activeParameter":3}`}),

@@ -41,6 +41,7 @@ func action(t *testing.T, b *bench, q langintel.CodeActionsQuery, kind string) l
 }
 
 func TestGoplsCodeActions(t *testing.T) {
+	t.Parallel()
 	place := func(line int) langintel.Place { return langintel.Place{Path: "till/more.go", Line: line} }
 	column := func(line, column int) langintel.Place {
 		return langintel.Place{Path: "till/more.go", Line: line, Column: column}
@@ -118,6 +119,7 @@ func TestGoplsCodeActions(t *testing.T) {
 
 // An id is for one text, and says so.
 func TestGoplsCodeActionIDs(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	b.write("till/more.go", more)

@@ -18,6 +18,7 @@ const commandCapabilities = `{"hoverProvider":true,"textDocumentSync":1,"codeAct
 
 // A command asks for edits while it runs: all of them are made, or none.
 func TestScriptedCommands(t *testing.T) {
+	t.Parallel()
 	ask := func(edit string) lsptest.Action {
 		return lsptest.Action{Request: `{"method":"workspace/applyEdit","params":{"label":"it","edit":` + edit + `}}`, Await: true}
 	}
@@ -128,6 +129,7 @@ func TestScriptedCommands(t *testing.T) {
 // What else a command does than editing is nobody's to see: it is allowed like a
 // program, and not run to show what it would do.
 func TestScriptedCommandIsAllowed(t *testing.T) {
+	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{Capabilities: commandCapabilities, On: append(quiet(),
 		on("textDocument/codeAction", lsptest.Action{Reply: `[{"title":"it","command":{"title":"it","command":"do.it","arguments":["x"]}}]`}),
 		on("codeAction/resolve", lsptest.Action{Reply: `{"title":"it","command":{"title":"it","command":"do.it","arguments":["x"]}}`}),

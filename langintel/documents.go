@@ -81,6 +81,7 @@ func (d *documents) add(path string, f *file) (*document, error) {
 		}
 	}
 	doc := &document{path: path, uri: d.session.uriOf(path), file: f, version: d.versions[path] + 1}
+	sent := time.Now() // before the server can answer
 	err := d.session.rpc.notify("textDocument/didOpen", protocol.DidOpenTextDocumentParams{
 		TextDocument: protocol.TextDocumentItem{
 			URI: doc.uri, Version: doc.version, Text: string(f.text.data),
@@ -90,7 +91,7 @@ func (d *documents) add(path string, f *file) (*document, error) {
 	if err != nil {
 		return nil, tools.AsError(err)
 	}
-	doc.epoch, doc.sent = d.session.changes.now(), time.Now()
+	doc.epoch, doc.sent = d.session.changes.now(), sent
 	doc.rebuilt = doc.epoch
 	doc.place = d.order.PushFront(doc)
 	d.open[path] = doc
@@ -111,6 +112,7 @@ func (d *documents) update(doc *document, f *file) error {
 	params, rebuilds := d.session.nudge(doc)
 	params.TextDocument = versionedDocument{URI: doc.uri, Version: doc.version}
 	params.Changes = []contentChange{d.session.replacement(doc.file.text, f.text)}
+	sent := time.Now()
 	if err := d.session.rpc.notify("textDocument/didChange", params); err != nil {
 		return tools.AsError(err)
 	}
@@ -118,7 +120,7 @@ func (d *documents) update(doc *document, f *file) error {
 	if rebuilds {
 		doc.rebuilt = seen
 	}
-	doc.epoch, doc.sent = d.session.changes.noteOnce(doc.path, doc.epoch), time.Now()
+	doc.epoch, doc.sent = d.session.changes.noteOnce(doc.path, doc.epoch), sent
 	return d.save(doc)
 }
 
@@ -169,10 +171,11 @@ func (d *documents) touch(path string, extra didChangeParams) (document, error) 
 	d.versions[path] = doc.version
 	extra.TextDocument = versionedDocument{URI: doc.uri, Version: doc.version}
 	extra.Changes = []contentChange{d.session.replacement(doc.file.text, doc.file.text)}
+	sent := time.Now()
 	if err := d.session.rpc.notify("textDocument/didChange", extra); err != nil {
 		return document{}, tools.AsError(err)
 	}
-	doc.epoch, doc.sent = d.session.changes.now(), time.Now()
+	doc.epoch, doc.sent = d.session.changes.now(), sent
 	doc.rebuilt = doc.epoch
 	return *doc, nil
 }

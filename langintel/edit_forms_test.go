@@ -19,6 +19,7 @@ import (
 // Every form of a workspace edit that a server may answer with, and those that it
 // may not.
 func TestScriptedEditForms(t *testing.T) {
+	t.Parallel()
 	document := func(name string, edits ...string) string {
 		return fmt.Sprintf(`{"textDocument":{"uri":"${root}/%s","version":null},"edits":[%s]}`, name, strings.Join(edits, ","))
 	}
@@ -116,6 +117,7 @@ func filesOf(tree map[string]string) map[string]string {
 
 // What a server wants confirmed is put before whoever can, in its words.
 func TestScriptedConfirmation(t *testing.T) {
+	t.Parallel()
 	reply := `{"documentChanges":[{"textDocument":{"uri":"${root}/a.x","version":null},"edits":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":3}},"newText":"ONE","annotationId":"s"}]}],
 		"changeAnnotations":{"s":{"label":"Rename in strings","needsConfirmation":true,"description":"may be \u001b[1mwrong"}}}`
 	b, _ := scripted(t, &lsptest.Script{On: append(quiet(), on("textDocument/rename", lsptest.Action{Reply: reply}))}, &langintel.Options{Timeout: 2 * time.Second})
@@ -148,6 +150,7 @@ func TestScriptedConfirmation(t *testing.T) {
 
 // What a directory may not be taken away with.
 func TestScriptedDirectoryHoldsControlFiles(t *testing.T) {
+	t.Parallel()
 	for name, operation := range map[string]string{
 		"rename": `{"kind":"rename","oldUri":"${root}/dir","newUri":"${root}/new"}`,
 		"delete": `{"kind":"delete","uri":"${root}/dir","options":{"recursive":true}}`,

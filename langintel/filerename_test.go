@@ -42,6 +42,7 @@ func sent(record *lsptest.Record, t *testing.T, method string) []lsptest.Message
 }
 
 func TestScriptedRenameFile(t *testing.T) {
+	t.Parallel()
 	follow := `{"documentChanges":[{"textDocument":{"uri":"${root}/b.x","version":null},"edits":[` + lspEdit(0, 4, 7, "moved/a.x") + `]},
 		{"textDocument":{"uri":"${root}/a.x","version":null},"edits":[` + lspEdit(0, 0, 3, "ONE") + `]}]}`
 	b, record := scripted(t, &lsptest.Script{Capabilities: filters(everyX), On: append(quiet(), on("workspace/willRenameFiles", lsptest.Action{Reply: follow}))},
@@ -95,6 +96,7 @@ func TestScriptedRenameFile(t *testing.T) {
 
 // Which servers are asked is up to their filters.
 func TestScriptedRenameFileFilters(t *testing.T) {
+	t.Parallel()
 	filter := func(glob, more string) string {
 		return fmt.Sprintf(`{"pattern":{"glob":%q%s}}`, glob, more)
 	}
@@ -159,6 +161,7 @@ func TestScriptedRenameFileFilters(t *testing.T) {
 
 // A directory moves with everything in it, also with what is edited on the way.
 func TestScriptedRenameDirectory(t *testing.T) {
+	t.Parallel()
 	folder := `{"pattern":{"glob":"**","matches":"folder"}}`
 	for name, reply := range map[string]string{
 		"whole":  `{"changes":{"${root}/a.x":[` + lspEdit(0, 0, 3, "ONE") + `]}}`,
@@ -245,6 +248,7 @@ func sameTree(t *testing.T, got, want map[string]string) {
 
 // What two servers want is one change, unless they contradict each other.
 func TestScriptedRenameFileAtTwoServers(t *testing.T) {
+	t.Parallel()
 	same := lspEdit(0, 0, 3, "ONE")
 	for name, c := range map[string]struct {
 		second string

@@ -15,6 +15,7 @@ import (
 )
 
 func TestGoplsDiagnostics(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	check := func(step string, want ...string) {
@@ -52,6 +53,7 @@ func TestGoplsDiagnostics(t *testing.T) {
 }
 
 func TestGoplsRename(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	before := map[string]string{"stock/stock.go": b.read("stock/stock.go"), "till/till.go": b.read("till/till.go")}
@@ -109,6 +111,7 @@ func TestGoplsRename(t *testing.T) {
 // The characters before a symbol take one, two, three or four bytes, and one or
 // two UTF-16 units; lines end in CRLF.
 func TestGoplsRenameBehindWideCharacters(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	text := strings.ReplaceAll(b.read("label/label.go"), "\n", "\r\n")
@@ -135,6 +138,7 @@ func TestGoplsRenameBehindWideCharacters(t *testing.T) {
 // gopls does not look into packages that import by a dot and do not use the
 // symbol: only the delta shows that the name is taken there.
 func TestGoplsRenameRejected(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	q := langintel.RenameQuery{Place: langintel.Place{Symbol: "stock.Kinds"}, NewName: "Make", AllowGenerated: true}
@@ -169,6 +173,7 @@ func TestGoplsRenameRejected(t *testing.T) {
 }
 
 func TestGoplsRestartAfterKill(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	place := langintel.Place{Symbol: "Shelf.Count"}
@@ -203,6 +208,7 @@ func TestGoplsRestartAfterKill(t *testing.T) {
 }
 
 func TestGoplsCancelled(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	if _, err := b.Hover(within(t, startTime), langintel.Place{Symbol: "Shelf.Add"}); err != nil {
 		t.Fatal(err)
@@ -219,6 +225,7 @@ func TestGoplsCancelled(t *testing.T) {
 
 // What gopls does not check is said, and is not looked up by the go command.
 func TestGoplsRenameBesideOtherSystems(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	b.write("till/till_plan9.go", "package till\n\nfunc plan9() bool { return true }\n")

@@ -10,6 +10,7 @@ import (
 // gopls moves a package's directory when the package is renamed: an operation on a
 // directory beside the edits of everything that imports it.
 func TestGoplsRenamePackage(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	before := treeOf(t, b.dir)

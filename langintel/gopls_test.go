@@ -24,6 +24,7 @@ func places(list []langintel.Location) []string {
 }
 
 func TestGoplsOutline(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	got, err := b.Symbols(within(t, startTime), langintel.SymbolsQuery{Path: "stock/stock.go"})
 	if err != nil || got.Status != langintel.Complete {
@@ -47,6 +48,7 @@ func TestGoplsOutline(t *testing.T) {
 }
 
 func TestGoplsQueries(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	t.Run("references", func(t *testing.T) {
@@ -175,6 +177,7 @@ func TestGoplsQueries(t *testing.T) {
 
 // Nothing that was not looked at is called clean, and what was changed is looked at.
 func TestGoplsDiagnosticsOfTheWorkspace(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	got, err := b.Diagnostics(ctx, langintel.DiagnosticsQuery{})
@@ -193,6 +196,7 @@ func TestGoplsDiagnosticsOfTheWorkspace(t *testing.T) {
 
 // gopls lists a hundred symbols and does not say that there are more.
 func TestGoplsManySymbols(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	var text strings.Builder
 	text.WriteString("package stock\n")

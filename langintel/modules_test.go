@@ -87,6 +87,7 @@ func compareReferences(t *testing.T, b *bench, symbol string) *langintel.Locatio
 }
 
 func TestToolsReferences(t *testing.T) {
+	t.Parallel()
 	b := open(t, module(t, "golang.org/x/tools"), &langintel.Options{Timeout: 2 * time.Minute})
 	got := compareReferences(t, b, "inspector.Inspector.Preorder")
 	if got.Total < 30 || len(got.Files) < 20 {
@@ -96,6 +97,7 @@ func TestToolsReferences(t *testing.T) {
 
 // A rename across a real project: afterwards it builds, and its tests pass.
 func TestCobraRename(t *testing.T) {
+	t.Parallel()
 	gitPath, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +127,7 @@ func TestCobraRename(t *testing.T) {
 }
 
 func TestToolsRename(t *testing.T) {
+	t.Parallel()
 	if !soak() {
 		t.Skip("set PRISM_SOAK=1: it type-checks most of golang.org/x/tools twice")
 	}

@@ -113,11 +113,14 @@ func TestRealRenameFileUnaided(t *testing.T) {
 // imports as an edit, or by resolving.
 func TestRealCodeActions(t *testing.T) {
 	t.Parallel()
-	for name, kinds := range map[string][]string{
+	servers := map[string][]string{
 		"typescript-language-server": {"refactor.extract.constant", "source.organizeImports"},
-		"vtsls":                      {"refactor.extract.constant", "source.organizeImports"},
 		"tsgo":                       {"source.organizeImports"},
-	} {
+	}
+	if soak() {
+		servers["vtsls"] = servers["typescript-language-server"]
+	}
+	for name, kinds := range servers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := typescript(t, name, "")
@@ -165,7 +168,11 @@ func TestRealCodeActions(t *testing.T) {
 // A declaration of TypeScript as a whole, and its neighbours.
 func TestRealSymbolBody(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"typescript-language-server", "vtsls", "tsgo"} {
+	names := []string{"typescript-language-server", "tsgo"}
+	if soak() {
+		names = append(names, "vtsls")
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := typescript(t, name, "")

@@ -25,7 +25,7 @@ func freshCases() []freshCase {
 	for _, s := range pythonServers() {
 		out = append(out, freshCase{s, "till/till.py", "price(0)", "prise(0)", "more = prise(0)\n", `"prise" is not defined`})
 	}
-	for _, s := range clangdServers() {
+	for _, s := range asAsked(clangdServers()[1:], clangdServers()[0]) {
 		out = append(out, freshCase{s, "src/till.cpp", "return true", "return maybe", "int more = maybe;\n", "Use of undeclared identifier 'maybe'"})
 	}
 	for _, s := range rustServers() {

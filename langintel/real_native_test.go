@@ -24,6 +24,9 @@ func TestRealDependents(t *testing.T) {
 		{clangdServers()[1], "include/shelf.hpp", "void add(int n);", "void put(int n);", "src/main.cpp", false},
 		{rustServers()[0], "stock/src/lib.rs", "pub fn add(&mut self", "pub fn put(&mut self", "till/src/lib.rs", true},
 	} {
+		if c.server.program == "clangd-14" && !soak() {
+			continue // the newer one stands for it
+		}
 		name := c.server.name
 		if c.server.program != "" {
 			name = c.server.program
@@ -60,7 +63,7 @@ func TestRealDependents(t *testing.T) {
 // where nobody has opened them.
 func TestRealChangedUnopened(t *testing.T) {
 	t.Parallel()
-	servers := append(clangdServers(), smallServers()[0])
+	servers := asAsked([]realServer{clangdServers()[1], smallServers()[0]}, clangdServers()[0])
 	for _, s := range servers {
 		name := s.name
 		if s.program != "" {

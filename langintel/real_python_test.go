@@ -33,5 +33,5 @@ func pythonServers() []realServer {
 	pyright.name, based.name = "pyright", "basedpyright"
 	// basedpyright installs a program of pyright's name as well.
 	pyright.links = map[string]string{"pyright-langserver": "pyright/langserver.index.js"}
-	return []realServer{pyright, based}
+	return asAsked([]realServer{pyright}, based)
 }

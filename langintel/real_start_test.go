@@ -43,7 +43,7 @@ func startCases() []startCase {
 	for _, s := range pythonServers() {
 		out = append(out, startCase{s.name, s, "", "tests/test_till.py", "\nnonsense()\n", `"nonsense" is not defined`, "Nowhere", s.references.place})
 	}
-	for _, s := range clangdServers() {
+	for _, s := range asAsked(clangdServers()[1:], clangdServers()[0]) {
 		out = append(out, startCase{cmp.Or(s.program, s.name), s, "", "src/main.cpp", "\nint broken = nonsense;\n", "Use of undeclared identifier 'nonsense'", "Nowhere", s.references.place})
 	}
 	for _, s := range rustServers() {

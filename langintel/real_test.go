@@ -77,6 +77,15 @@ type realDelta struct {
 	want           []string
 }
 
+// asAsked adds servers that stand for others of their language, where the full
+// sizes are asked for.
+func asAsked(list []realServer, more ...realServer) []realServer {
+	if soak() {
+		return append(list, more...)
+	}
+	return list
+}
+
 // realServers are all servers with a conformance suite; each server's file adds
 // its own.
 func realServers() []realServer {

@@ -1,11 +1,6 @@
 package langintel_test
 
-import (
-	"strings"
-	"testing"
-
-	"github.com/prism-ls/prism-ls/langintel"
-)
+import "github.com/prism-ls/prism-ls/langintel"
 
 // typescriptServers are the servers of a project of four packages that refer to
 // each other. They agree on everything that is asked, but for how they name what
@@ -42,36 +37,5 @@ func typescriptServers() []realServer {
 	// The native compiler says the same and takes less time over it.
 	native := [][]string{{"tsgo", "-b"}, {"node", "out/app/main.js"}}
 	vtsls.rename.checks, tsgo.rename.checks = native, native
-	return []realServer{tsls, vtsls, tsgo}
-}
-
-// A file that moves takes the imports with it, its own and those of it.
-func TestRealMovesAFile(t *testing.T) {
-	t.Parallel()
-	for _, s := range typescriptServers() {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			b := s.open(t, s.copied(t), nil)
-			ctx := within(t, startTime)
-			got, err := b.RenameFile(ctx, langintel.RenameFileQuery{From: "stock/shelf.ts", To: "stock/rack.ts"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s.name == "vtsls" {
-				// It does not offer it, so the answer must say what is missing.
-				if got.Status != langintel.Partial {
-					t.Errorf("%+v", got.Answer)
-				}
-				if !strings.Contains(b.read("till/till.ts"), "../stock/shelf.js") {
-					t.Error("an import was changed by nobody")
-				}
-				return
-			}
-			if got.Status != langintel.Complete {
-				t.Errorf("%+v", got.Answer)
-			}
-			same(t, "files", got.Files, []string{"app/main.ts", "stock/rack.ts", "stock/shelf.ts", "till/till.ts"})
-			b.run(s.rename.checks...)
-		})
-	}
+	return asAsked([]realServer{tsls, tsgo}, vtsls)
 }

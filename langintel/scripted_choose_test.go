@@ -38,6 +38,7 @@ func hoverAt(b *bench, path string) (*langintel.HoverResult, error) {
 // As many servers run as may: the one unused for longest makes room, those at work
 // do not.
 func TestScriptedMaxServers(t *testing.T) {
+	t.Parallel()
 	specs, records := several(t, lsptest.Script{On: []lsptest.Rule{
 		{Method: "textDocument/hover", Has: "slow", Do: []lsptest.Action{later(1500, lsptest.Action{Reply: aHover})}},
 		on("textDocument/hover", lsptest.Action{Reply: aHover}),
@@ -107,6 +108,7 @@ func TestScriptedMaxServers(t *testing.T) {
 
 // Each project gets its own server, or one server is told of all of them.
 func TestScriptedRoots(t *testing.T) {
+	t.Parallel()
 	folders := `{"hoverProvider":true,"textDocumentSync":1,"workspace":{"workspaceFolders":{"supported":true,"changeNotifications":"id"}}}`
 	for name, c := range map[string]struct {
 		capabilities   string
@@ -164,6 +166,7 @@ func TestScriptedRoots(t *testing.T) {
 // A linter adds to what a file's server says, and its failure is a reason, never an
 // error.
 func TestScriptedLinters(t *testing.T) {
+	t.Parallel()
 	say := func(message string) []lsptest.Rule {
 		return []lsptest.Rule{on("textDocument/didOpen", publishes("${uri}", `"version":${version},`+problemsOf(message)))}
 	}
@@ -210,6 +213,7 @@ func TestScriptedLinters(t *testing.T) {
 
 // Of a group the first that is there serves.
 func TestScriptedGroups(t *testing.T) {
+	t.Parallel()
 	specs, records := several(t, lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: aHover})}}, "first", "second", "third")
 	for i := range specs {
 		specs[i].Group, specs[i].Languages = "x", []langintel.Language{{ID: "x", Patterns: []string{"*.x"}}}

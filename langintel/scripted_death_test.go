@@ -15,6 +15,7 @@ import (
 )
 
 func TestScriptedDeath(t *testing.T) {
+	t.Parallel()
 	t.Run("in flight", func(t *testing.T) {
 		b, _ := scripted(t, &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Stderr: "panic: out of \x1b[1mluck\n"}, lsptest.Action{Exit: 3})}}, nil)
 		if err := b.Restart(context.Background(), "scripted"); err != nil {
@@ -57,6 +58,7 @@ func TestScriptedDeath(t *testing.T) {
 }
 
 func TestScriptedHang(t *testing.T) {
+	t.Parallel()
 	t.Run("request", func(t *testing.T) {
 		b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{{Method: "textDocument/hover", Nth: 2}, on("textDocument/hover", lsptest.Action{Reply: aHover})}},
 			&langintel.Options{Timeout: 300 * time.Millisecond})
@@ -99,6 +101,7 @@ func TestScriptedHang(t *testing.T) {
 // A server that hangs is given up when its time is over, wherever it does, and the
 // next one is not held up by it.
 func TestScriptedHangs(t *testing.T) {
+	t.Parallel()
 	answers := on("textDocument/hover", lsptest.Action{Reply: aHover})
 	for name, c := range map[string]struct {
 		script lsptest.Script
@@ -134,6 +137,7 @@ func TestScriptedHangs(t *testing.T) {
 
 // Restart ends a start that hangs, and Close does.
 func TestScriptedRestartWhileStarting(t *testing.T) {
+	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{{Method: "initialize", Life: 1}, on("textDocument/hover", lsptest.Action{Reply: aHover})}}, nil)
 	outcome := make(chan error, 1)
 	go func() {
@@ -158,6 +162,7 @@ func TestScriptedRestartWhileStarting(t *testing.T) {
 
 // What was missing when a server should have started is forgotten once it is there.
 func TestScriptedProgramAppears(t *testing.T) {
+	t.Parallel()
 	spec, _ := scriptedSpec(t, &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: aHover})}})
 	program := spec.Program
 	spec.Program = filepath.Join(t.TempDir(), "server")

@@ -14,6 +14,7 @@ import (
 // One edit as large as may be is made, one that is larger ends the server, and
 // nothing is written.
 func TestScriptedGiantEdit(t *testing.T) {
+	t.Parallel()
 	const size = 20 << 20
 	script := &lsptest.Script{On: append(quiet(), on("textDocument/rename", lsptest.Action{
 		Reply: `{"changes":{"${root}/a.x":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":3}},"newText":"${fill}"}]}}`, Fill: size,

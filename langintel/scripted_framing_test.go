@@ -13,6 +13,7 @@ import (
 
 // Servers do the base protocol in many ways.
 func TestScriptedFraming(t *testing.T) {
+	t.Parallel()
 	body := `{"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"日本 😀"}}`
 	for name, c := range map[string]struct {
 		do   []lsptest.Action
@@ -42,6 +43,7 @@ func TestScriptedFraming(t *testing.T) {
 }
 
 func TestScriptedMessageCap(t *testing.T) {
+	t.Parallel()
 	// Half of it is markup, and what a terminal would take for orders.
 	big := `{"contents":"` + strings.Repeat("x", 1000) + strings.Repeat(`<b onclick=x>\u001b[31m\u202e\u0007`, 1<<15) + `"}`
 	script := &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: big})}}
@@ -60,6 +62,7 @@ func TestScriptedMessageCap(t *testing.T) {
 }
 
 func TestScriptedTextIsData(t *testing.T) {
+	t.Parallel()
 	b, _ := scripted(t, &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: `{"contents":["a\u001b[31m\u202eb",{"language":"x","value":"c\u0000"}]}`})}}, nil)
 	got, err := hover(b)
 	if want := "a\\x1b[31m\\u202eb\n\n```x\nc\\x00\n```"; err != nil || got.Text != want {
@@ -69,6 +72,7 @@ func TestScriptedTextIsData(t *testing.T) {
 
 // A message may arrive in two pieces at any byte, whatever its header looks like.
 func TestScriptedBorders(t *testing.T) {
+	t.Parallel()
 	const body = `{"contents":"日本 😀 fine"}`
 	for name, head := range map[string]string{
 		"plain":          "Content-Length: %d\r\n\r\n",

@@ -29,6 +29,7 @@ func progresses(token, value string) lsptest.Action {
 // Asked from the first moment, a server that is loading is never taken at its word
 // that there is nothing: either the answer waits, or it says that it may not be all.
 func TestScriptedReadiness(t *testing.T) {
+	t.Parallel()
 	begin, end := func(token string) lsptest.Action { return progresses(token, `{"kind":"begin","title":"indexing"}`) },
 		func(token string) lsptest.Action { return progresses(token, `{"kind":"end"}`) }
 	status := func(quiescent string) lsptest.Action {
@@ -101,6 +102,7 @@ func TestScriptedReadiness(t *testing.T) {
 // A server that blocks until it has loaded is waited for, and its nothing is
 // nothing.
 func TestScriptedBlocks(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		reply string
 		found int
@@ -121,6 +123,7 @@ func TestScriptedBlocks(t *testing.T) {
 // A name that a loading server does not know yet is not called unknown, and the
 // answer says what the server is doing.
 func TestScriptedNameWhileLoading(t *testing.T) {
+	t.Parallel()
 	spec, _ := scriptedSpec(t, &lsptest.Script{
 		Capabilities: `{"referencesProvider":true,"workspaceSymbolProvider":true,"textDocumentSync":1}`,
 		On:           loading(60_000, progresses("1", `{"kind":"begin","title":"indexing"}`)),

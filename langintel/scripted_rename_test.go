@@ -16,6 +16,7 @@ import (
 )
 
 func TestScriptedRename(t *testing.T) {
+	t.Parallel()
 	edit := func(from, to int, text string) string {
 		return fmt.Sprintf(`{"range":{"start":{"line":0,"character":%d},"end":{"line":0,"character":%d}},"newText":%q}`, from, to, text)
 	}

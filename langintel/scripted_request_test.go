@@ -15,6 +15,7 @@ import (
 // A server may ask before it has answered initialize, and as many items as it
 // likes.
 func TestScriptedAsksBeforeInitialized(t *testing.T) {
+	t.Parallel()
 	ask := func(text string) lsptest.Action { return lsptest.Action{Request: text, Await: true} }
 	b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{
 		on("initialize",
@@ -73,6 +74,7 @@ func TestScriptedAsksBeforeInitialized(t *testing.T) {
 // What a server registers holds until it takes it back, in every form a pattern
 // has.
 func TestScriptedRegistrations(t *testing.T) {
+	t.Parallel()
 	register := func(id, method, options string) lsptest.Action {
 		return lsptest.Action{Await: true, Request: `{"method":"client/registerCapability","params":{"registrations":[{"id":"` + id + `","method":"` + method + `","registerOptions":` + options + `}]}}`}
 	}
@@ -144,6 +146,7 @@ func TestScriptedRegistrations(t *testing.T) {
 
 // The id of a server's request comes back as it was, whatever it is.
 func TestScriptedRequestIDs(t *testing.T) {
+	t.Parallel()
 	ids := []string{`0`, `-7`, `"x"`, `"日本"`, `9007199254740993`, `1.5`, `""`, `"7"`, `7`}
 	var asks []lsptest.Action
 	for _, id := range ids {

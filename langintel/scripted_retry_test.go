@@ -12,6 +12,7 @@ import (
 )
 
 func TestScriptedRetries(t *testing.T) {
+	t.Parallel()
 	retrigger := `{"code":-32802,"message":"later","data":{"retriggerRequest":true}}`
 	for name, c := range map[string]struct {
 		fault string
@@ -46,6 +47,7 @@ func TestScriptedRetries(t *testing.T) {
 // A rename that the server could not answer for the text as it was is resolved
 // anew, once; nothing is written for the first answer.
 func TestScriptedRenameAgain(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		fault string
 		times int

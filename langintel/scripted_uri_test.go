@@ -37,6 +37,7 @@ var spellings = map[string]string{
 // However a server spells a file, it is the same one: in places, publishes and
 // edits.
 func TestScriptedSpellings(t *testing.T) {
+	t.Parallel()
 	for name, spelling := range spellings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,6 +68,7 @@ func TestScriptedSpellings(t *testing.T) {
 
 // A root that is reached through a link is the root by both names.
 func TestScriptedLinkedRoot(t *testing.T) {
+	t.Parallel()
 	for name, byLink := range map[string]bool{"server says the real name": false, "server says the link": true} {
 		t.Run(name, func(t *testing.T) {
 			root := scriptedRoot(t)
@@ -99,6 +101,7 @@ func TestScriptedLinkedRoot(t *testing.T) {
 
 // A name of any characters reaches the server as a URI of that name.
 func TestScriptedOddNames(t *testing.T) {
+	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: aHover})}}, nil)
 	names := []string{"é 日本.x", "a#b.x", "a%41.x", "a?b.x", "a+b&c.x", "a:b.x", "[a]{b}.x", "a\\b.x", "😀.x", "sub/c:/d.x", "a;b=c,d.x", "%2e%2e.x"}
 	for _, name := range names {
@@ -128,6 +131,7 @@ func TestScriptedOddNames(t *testing.T) {
 // No form of an edit, and no spelling of a name, reaches anything outside the
 // root, and what else the edit holds is not done either.
 func TestScriptedOutside(t *testing.T) {
+	t.Parallel()
 	targets := map[string]string{
 		"elsewhere":      "file:///etc/hostname",
 		"beside":         "file://PARENT/beside.x",

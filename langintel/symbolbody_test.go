@@ -14,6 +14,7 @@ import (
 )
 
 func TestGoplsSymbolBody(t *testing.T) {
+	t.Parallel()
 	stock := langintel.Place{Path: "stock/stock.go", Symbol: "Shelf.Count"}
 	for name, c := range map[string]struct {
 		q    langintel.SymbolBodyQuery
@@ -63,6 +64,7 @@ func TestGoplsSymbolBody(t *testing.T) {
 }
 
 func TestGoplsSymbolBodyReadAndDelete(t *testing.T) {
+	t.Parallel()
 	b := shop(t, nil)
 	ctx := within(t, startTime)
 	for symbol, want := range map[string]string{
@@ -116,6 +118,7 @@ func TestGoplsSymbolBodyReadAndDelete(t *testing.T) {
 // What servers of other languages leave out of a range, and what people expect of
 // their layout.
 func TestScriptedSymbolBody(t *testing.T) {
+	t.Parallel()
 	type declaration struct{ name, from, to string } // the server's range: from the one text to behind the other
 	for name, c := range map[string]struct {
 		lang, text string
@@ -191,6 +194,7 @@ func utf16Range(text string, from, to int) string {
 }
 
 func TestScriptedSymbolBodyRefusals(t *testing.T) {
+	t.Parallel()
 	one := func(symbols string, more ...lsptest.Rule) *bench {
 		b, _ := scripted(t, &lsptest.Script{Capabilities: `{"textDocumentSync":1,"documentSymbolProvider":true,"referencesProvider":true}`,
 			On: append(append(quiet(), more...), on("textDocument/documentSymbol", lsptest.Action{Reply: symbols}))}, &langintel.Options{Timeout: time.Second})
