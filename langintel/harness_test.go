@@ -2,6 +2,7 @@ package langintel_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,12 @@ func TestMain(m *testing.M) {
 	child.Main()
 	lsptest.Main()
 	holdServers()
+	flag.Parse()
+	// Most of a test's time is waiting for a server, which says nothing about how
+	// many processors there are.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if err := owner().Close(); err != nil && code == 0 {
 		code = 1
