@@ -13,7 +13,6 @@ import (
 
 // A publish counts only when it is of the text that was asked about.
 func TestScriptedPublishedVersions(t *testing.T) {
-	t.Parallel()
 	publish := func(version int, message string) lsptest.Action {
 		return lsptest.Action{Notify: fmt.Sprintf(`{"method":"textDocument/publishDiagnostics","params":{"uri":"${root}/a.x","version":%d,"diagnostics":[{"range":{"start":{"line":1,"character":6},"end":{"line":1,"character":11}},"severity":1,"code":7,"message":%q}]}}`, version, message)}
 	}
@@ -68,7 +67,6 @@ func (b *bench) edit(text string) {
 // What a server publishes late for an earlier text is not taken for the present,
 // whichever way it publishes, and however fast the text went back and forth.
 func TestScriptedLatePublishes(t *testing.T) {
-	t.Parallel()
 	const bad = `"text":"bad`
 	for name, c := range map[string]struct {
 		delay   int
@@ -111,7 +109,6 @@ func TestScriptedLatePublishes(t *testing.T) {
 
 // Servers that say nothing about a text that they have judged already are right to.
 func TestScriptedSilence(t *testing.T) {
-	t.Parallel()
 	for name, version := range map[string]string{"versions": `"version":${version},`, "no versions": ""} {
 		t.Run(name, func(t *testing.T) {
 			b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{
@@ -141,7 +138,6 @@ func TestScriptedSilence(t *testing.T) {
 // Some publish an empty list first, and what they found a moment later under the
 // same version.
 func TestScriptedPlaceholder(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct {
 		version string
 		delay   int
@@ -160,7 +156,6 @@ func TestScriptedPlaceholder(t *testing.T) {
 // While the server works on what it began after a change, its first word is not the
 // last.
 func TestScriptedProgressOpen(t *testing.T) {
-	t.Parallel()
 	b, _ := scripted(t, &lsptest.Script{On: []lsptest.Rule{
 		on("textDocument/didOpen", publishes("${uri}", problemsOf())),
 		on("textDocument/didChange", progresses("1", `{"kind":"begin","title":"checking"}`), publishes("${uri}", problemsOf()),
@@ -174,7 +169,6 @@ func TestScriptedProgressOpen(t *testing.T) {
 // When another file changed, a server is made to look again at one that it has
 // judged; one that will not gives a partial answer with a reason.
 func TestScriptedOtherFileChanged(t *testing.T) {
-	t.Parallel()
 	for name, again := range map[string]bool{"looks again": true, "stays silent": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

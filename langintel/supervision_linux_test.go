@@ -37,7 +37,6 @@ func running(pid int) bool {
 // What is asked of a server that dies fails at once; the next question starts
 // another, which knows the open documents again.
 func TestSupervisionDeathInFlight(t *testing.T) {
-	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{
 		{Method: "textDocument/hover", Nth: 1, Do: []lsptest.Action{{Reply: aHover}}},
 		{Method: "textDocument/hover", Life: 1}, // never answered
@@ -74,7 +73,6 @@ func TestSupervisionDeathInFlight(t *testing.T) {
 
 // However many ask at once, one process is started; also after its death.
 func TestSupervisionSingleFlight(t *testing.T) {
-	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{
 		on("initialize", lsptest.Action{Sleep: 200}, lsptest.Action{Reply: `{"capabilities":` + scriptedCapabilities + `,"serverInfo":{"name":"s","version":"1.2"}}`}),
 		on("textDocument/hover", lsptest.Action{Reply: aHover}),
@@ -115,7 +113,6 @@ func TestSupervisionSingleFlight(t *testing.T) {
 
 // What may change something is asked once, whatever becomes of the server.
 func TestSupervisionNothingReplayed(t *testing.T) {
-	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{
 		Capabilities: filters(everyX), // a rename of a file is asked for, too
 		On: append(quiet(),
@@ -163,7 +160,6 @@ func TestSupervisionNothingReplayed(t *testing.T) {
 // A server that dies at every question is down after three restarts, says why, and
 // can be tried again.
 func TestSupervisionDown(t *testing.T) {
-	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{
 		{Method: "textDocument/hover", Life: 6, Do: []lsptest.Action{{Reply: aHover}}},
 		on("textDocument/hover", lsptest.Action{Stderr: "one\ntwo\nthree\nfour\nfive\nsix\npanic: \x1b[31mseven\n"}, lsptest.Action{Exit: 3}),
@@ -210,7 +206,6 @@ func TestSupervisionDown(t *testing.T) {
 // Other ways to die: after a while, by closing its output, by leaving a child that
 // holds it open.
 func TestSupervisionDeaths(t *testing.T) {
-	t.Parallel()
 	second := on("textDocument/hover", lsptest.Action{Reply: aHover})
 	for name, do := range map[string][]lsptest.Action{
 		"a second later":    {{Reply: aHover}, later(1000, lsptest.Action{Exit: 3})},
@@ -242,7 +237,6 @@ func TestSupervisionDeaths(t *testing.T) {
 // Close asks the server to end, and makes it end if it will not, with all that it
 // started.
 func TestSupervisionClose(t *testing.T) {
-	t.Parallel()
 	for name, stubborn := range map[string]bool{"willing": false, "stubborn": true} {
 		t.Run(name, func(t *testing.T) {
 			mark := newMark()
@@ -275,7 +269,6 @@ func TestSupervisionClose(t *testing.T) {
 
 // A server that nobody uses is stopped, one that is in use is not.
 func TestSupervisionIdle(t *testing.T) {
-	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{
 		{Method: "textDocument/hover", Has: `"line":1`, Do: []lsptest.Action{later(600, lsptest.Action{Reply: aHover})}},
 		on("textDocument/hover", lsptest.Action{Reply: aHover}),
@@ -296,7 +289,6 @@ func TestSupervisionIdle(t *testing.T) {
 
 // A server over its memory budget is stopped when nobody waits for it.
 func TestSupervisionMemory(t *testing.T) {
-	t.Parallel()
 	b, _ := scripted(t, &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: aHover})}},
 		&langintel.Options{MemoryBudget: 1 << 10, IdleTimeout: 2 * time.Second})
 	fine(t, b)
@@ -316,7 +308,6 @@ func TestSupervisionMemory(t *testing.T) {
 
 // Restart stops what is there, of that name only.
 func TestSupervisionRestart(t *testing.T) {
-	t.Parallel()
 	b, record := scripted(t, &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: aHover})}}, nil)
 	fine(t, b)
 	pid := statusOf(t, b, "scripted").PID
