@@ -44,8 +44,7 @@ func (c *Client) site(places []place) (out []sited, dropped int) {
 			s.path = p.uri.path()
 			if rel, ok := c.relative(s.path); ok && s.path != "" {
 				s.path = rel
-				_, err := c.work.Lstat(workspace.Path{Rel: rel, Real: rel})
-				gone[p.uri] = errors.Is(err, tools.CodeNotFound)
+				gone[p.uri] = !c.watch.knows(rel) && c.isGone(rel)
 			} else {
 				s.external = true
 			}
@@ -74,6 +73,12 @@ func (c *Client) site(places []place) (out []sited, dropped int) {
 	})
 	out = slices.CompactFunc(out, func(a, b sited) bool { return a.path == b.path && a.rng == b.rng })
 	return out, dropped
+}
+
+// isGone reports whether the workspace has no such file.
+func (c *Client) isGone(rel string) bool {
+	_, err := c.work.Lstat(workspace.Path{Rel: rel, Real: rel})
+	return errors.Is(err, tools.CodeNotFound)
 }
 
 // page is the part of a sorted list that one answer shows.

@@ -57,6 +57,15 @@ func (w *watcher) close() {
 	}
 }
 
+// knows reports whether a file was there when the question began, as far as the
+// kernel told; false says nothing.
+func (w *watcher) knows(rel string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, there := w.seen[rel]
+	return there && w.notify != nil
+}
+
 // degraded says why changes are found later than they could be, or "".
 func (w *watcher) degraded() string {
 	w.mu.Lock()
