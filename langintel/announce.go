@@ -30,6 +30,7 @@ func (c *Client) announce(ctx context.Context, changes []change) error {
 	for _, v := range c.sessions() {
 		var events []*protocol.FileEvent
 		for _, ch := range changes {
+			v.reconsider(ch)
 			watched := v.dynamic.watches(v, ch)
 			if watched {
 				events = append(events, &protocol.FileEvent{URI: v.uriOf(ch.path), Type: ch.kind})

@@ -146,14 +146,7 @@ func (c *Client) projectRoot(spec *Spec, file string) (root string, marked bool)
 
 // marked reports whether a directory holds one of the spec's markers.
 func (c *Client) marked(spec *Spec, dir string) bool {
-	return slices.ContainsFunc(spec.Roots, func(marker string) bool {
-		p, err := c.work.Resolve(path.Join(dir, marker))
-		if err != nil {
-			return false
-		}
-		_, err = c.work.Lstat(p)
-		return err == nil
-	})
+	return slices.ContainsFunc(spec.Roots, func(marker string) bool { return c.watch.has(c.ctx, path.Join(dir, marker)) })
 }
 
 // server returns the one for a spec and a root. Where as many run as may, the
@@ -217,7 +210,7 @@ func (c *Client) projectOf(s *server, program string) Project {
 	}
 	return Project{
 		Root: filepath.Join(c.work.Root(), filepath.FromSlash(s.root)), Path: s.root, Program: program,
-		Trusted: c.opts.Trusted, Files: &Files{client: c, ctx: c.ctx, all: c.watch.all(c.ctx)},
+		Trusted: c.opts.Trusted, Files: c.filesNow(c.ctx),
 		Cache:   c.cacheDir(s.spec.Name),
 		command: func(name string) string { path, _ := c.lookPath(name); return path },
 		outside: func(path string) bool { return !c.inside(path) },
@@ -326,9 +319,15 @@ type example struct {
 // examples returns what the workspace has for the specs of the catalogue.
 func (c *Client) examples() []example {
 	var out []example
-	seen := map[serverKey]bool{}
+	seen, asked := map[serverKey]bool{}, map[serverKey]bool{}
 	for _, name := range c.watch.all(c.ctx) {
 		for _, spec := range c.patterns.specs(name) {
+			// The files of a directory have their root in common.
+			here := serverKey{path.Dir(name), spec.Name}
+			if asked[here] {
+				continue
+			}
+			asked[here] = true
 			root, marked := c.projectRoot(spec, name)
 			key := serverKey{root, spec.Name}
 			if !seen[key] && (marked || !spec.NeedsRoot) {

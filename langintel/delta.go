@@ -65,7 +65,7 @@ func (c *Client) survey(ctx context.Context, changed []string) (*survey, error) 
 // what is open at it or has problems.
 func (c *Client) dependents(ctx context.Context, changed []string) []string {
 	var out []string
-	files := &Files{client: c, ctx: ctx, all: c.watch.all(ctx)}
+	files := c.filesNow(ctx)
 	asked := map[*Spec]bool{}
 	for _, name := range changed {
 		for _, choice := range c.choices(name) {

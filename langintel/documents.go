@@ -199,6 +199,17 @@ func (d *documents) refresh(ctx context.Context, path string) error {
 	return d.update(doc, f)
 }
 
+// keep makes an open document the last one to be closed; false: it is not open.
+func (d *documents) keep(path string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	doc := d.open[path]
+	if doc != nil {
+		d.order.MoveToFront(doc.place)
+	}
+	return doc != nil
+}
+
 // version returns the version of an open document.
 func (d *documents) version(path string) (int32, bool) {
 	d.mu.Lock()

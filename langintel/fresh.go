@@ -249,7 +249,7 @@ func (v *session) reached(number int64, changed []string) map[string]bool {
 	if set := v.reaches.known[of]; set != nil {
 		return set
 	}
-	files := &Files{client: v.client, ctx: v.client.ctx, all: v.client.watch.all(v.client.ctx)}
+	files := v.client.filesNow(v.client.ctx)
 	set := map[string]bool{}
 	for _, path := range v.spec.Dependents(files, changed) {
 		set[path] = true

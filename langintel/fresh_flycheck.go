@@ -68,7 +68,7 @@ func (f flycheck) check(ctx context.Context, v *session, doc document) (checked,
 		items, more := v.bound(f.unite(out.items, compiled))
 		out.items, out.dropped, out.Barrier = items, out.dropped+more, BarrierFlycheck
 		if reason == "" && f.Blocked != nil {
-			files := &Files{client: v.client, ctx: ctx, all: v.client.watch.all(ctx)}
+			files := v.client.filesNow(ctx)
 			reason = f.Blocked(files, doc.path, f.failing(v))
 		}
 	}

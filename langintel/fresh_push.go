@@ -23,8 +23,8 @@ func (p pushes) check(ctx context.Context, v *session, doc document) (checked, e
 	return v.awaitPush(ctx, doc, didChangeParams{})
 }
 
-// Limited gets diagnostics as inner does, of which something is missing when why
-// says so.
+// Limited gets diagnostics as inner does, unless why says that the server finds
+// none in a project: the answer is then partial, and the server is not asked.
 func Limited(why func(p Project) string, inner Freshness) Freshness { return limited{why, inner} }
 
 type limited struct {

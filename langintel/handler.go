@@ -56,7 +56,7 @@ func (v *session) handleRequest(ctx context.Context, method string, params []byt
 	if answer, ok := v.spec.Answers[method]; ok {
 		return answer, nil
 	}
-	return nil, &rpcError{Code: codeMethodNotFound, Message: "not implemented by this client"}
+	return nil, &rpcError{Code: codeMethodNotFound, Message: "this client does not do that"}
 }
 
 func invalidParams() error {

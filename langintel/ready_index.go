@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/workspace"
@@ -92,23 +93,14 @@ func (afterIndex) Name() string  { return "index" }
 func (afterIndex) certain() bool { return true }
 
 func (r afterIndex) wait(ctx context.Context, v *session) string {
-	for {
+	return v.await(ctx, time.Time{}, func() (bool, <-chan struct{}) {
 		unread, published := v.unpublished()
+		if unread != "" {
+			return false, published
+		}
 		open, _, moved := v.work.state(func(token string) bool { return strings.HasPrefix(token, r.token) })
-		switch {
-		case unread == "" && open == "":
-			return ""
-		case unread != "":
-			moved = published
-		}
-		select {
-		case <-moved:
-		case <-v.dead:
-			return "it ended"
-		case <-ctx.Done():
-			return describe(open)
-		}
-	}
+		return open == "", moved
+	})
 }
 
 // unpublished returns an open document that nothing was published for yet, and a
@@ -125,13 +117,18 @@ func (v *session) unpublished() (path string, moved <-chan struct{}) {
 	return path, v.problem.moved
 }
 
+// projectNow is the session's project with the files that it has now.
+func (v *session) projectNow() Project {
+	project := v.project
+	project.Files = v.client.filesNow(v.client.ctx)
+	return project
+}
+
 // lacks says why the server knows less of the workspace than there is, however
 // long one waits; "" when it does not say so.
 func (v *session) lacks() string {
 	if v.spec.Incomplete != nil {
-		project := v.project
-		project.Files = &Files{client: v.client, ctx: v.client.ctx, all: v.client.watch.all(v.client.ctx)}
-		if reason := v.spec.Incomplete(project); reason != "" {
+		if reason := v.spec.Incomplete(v.projectNow()); reason != "" {
 			return reason
 		}
 	}

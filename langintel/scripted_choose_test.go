@@ -3,6 +3,7 @@ package langintel_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -230,4 +231,21 @@ func TestScriptedGroups(t *testing.T) {
 	if _, err := hover(b); err == nil || !strings.Contains(err.Error(), "not-there") {
 		t.Errorf("%v", err)
 	}
+}
+
+// A marker that is a link to a file elsewhere marks a root too, from the moment
+// that it is there.
+func TestScriptedMarkerIsALink(t *testing.T) {
+	t.Parallel()
+	spec, _ := scriptedSpec(t, &lsptest.Script{On: []lsptest.Rule{on("textDocument/hover", lsptest.Action{Reply: aHover})}})
+	spec.Roots, spec.NeedsRoot = []string{"x.toml"}, true
+	dir := scriptedRoot(t)
+	b := open(t, dir, &langintel.Options{Servers: []langintel.Spec{spec}})
+	if got, err := b.Hover(within(t, 20*time.Second), firstWord); err != nil || got.Status != langintel.Unsupported {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if err := os.Symlink(filepath.Join(t.TempDir(), "x.toml"), filepath.Join(dir, "x.toml")); err != nil {
+		t.Fatal(err)
+	}
+	fine(t, b)
 }

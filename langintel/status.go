@@ -83,7 +83,7 @@ func (s *server) status() ServerStatus {
 	out.Version, out.Program, out.From = serverVersion(live.info.Version), live.run.path, live.run.from
 	out.PID, out.MemoryBytes = live.process.PID(), live.memory()
 	out.OpenFiles, out.Progress = len(live.docs.paths()), live.work.current()
-	reasons := []string{s.spec.degraded(live.project), s.client.watch.degraded()}
+	reasons := []string{s.spec.degraded(live.projectNow()), s.client.watch.degraded()}
 	if out.MemoryBytes > out.MemoryBudget {
 		reasons = append(reasons, "over its memory budget; starts again when nobody waits for it")
 	}

@@ -26,6 +26,7 @@ type watcher struct {
 
 	mu     sync.Mutex
 	seen   map[string]fileID // nil: not looked yet
+	links  map[string]bool   // symlinks, which are no files of their own
 	names  []string          // sorted keys of seen; nil: to be made
 	notify *notifier         // nil: changes are found by looking
 	// blind says why there is no notifier.
@@ -66,6 +67,15 @@ func (w *watcher) knows(rel string) bool {
 	return there && w.notify != nil
 }
 
+// has reports whether the workspace has a file, as last seen.
+func (w *watcher) has(ctx context.Context, rel string) bool {
+	w.baseline(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, there := w.seen[rel]
+	return there || w.links[rel]
+}
+
 // degraded says why changes are found later than they could be, or "".
 func (w *watcher) degraded() string {
 	w.mu.Lock()
@@ -98,12 +108,17 @@ func (w *watcher) look(ctx context.Context, top string, found func(rel string, i
 			w.watchDir(name) // before its entries are read, so that none is missed
 			return nil
 		}
+		rel := filepath.ToSlash(name[min(len(name), len(root)+1):])
+		if d.Type()&fs.ModeSymlink != 0 {
+			count++
+			w.links[rel] = true
+		}
 		info, err := d.Info()
 		if err != nil || !d.Type().IsRegular() {
 			return nil
 		}
 		count++
-		found(filepath.ToSlash(name[min(len(name), len(root)+1):]), identify(info))
+		found(rel, identify(info))
 		return nil
 	})
 }
@@ -123,6 +138,7 @@ func (w *watcher) watchDir(dir string) {
 // lookAll is what a look at the whole workspace finds; w.mu is held.
 func (w *watcher) lookAll(ctx context.Context) map[string]fileID {
 	out := make(map[string]fileID, len(w.seen)+64)
+	w.links = map[string]bool{}
 	w.look(ctx, w.client.work.Root(), func(rel string, id fileID) { out[rel] = id })
 	return out
 }
@@ -181,9 +197,6 @@ func (w *watcher) sweep(ctx context.Context) error {
 		return nil
 	}
 	changes, err := w.find(ctx)
-	if len(changes) > 0 {
-		w.names = nil
-	}
 	w.touch(changes)
 	w.mu.Unlock()
 	if err != nil {
@@ -260,6 +273,7 @@ func (w *watcher) noticed(ctx context.Context, list []notice) []change {
 			changes = append(changes, change{rel, kind})
 			w.seen[rel] = identify(info)
 		default:
+			w.links[rel] = err == nil && info.Mode()&fs.ModeSymlink != 0
 			changes = w.forget(changes, rel, n.dir)
 		}
 	}
@@ -326,13 +340,15 @@ func (w *watcher) note(ctx context.Context, paths []string) []change {
 		}
 	}
 	w.touch(changes)
-	w.names = nil
 	return changes
 }
 
 // touch remembers changes; w.mu is held.
 func (w *watcher) touch(changes []change) {
 	for _, ch := range changes {
+		if ch.kind != protocol.FileChangeTypeChanged {
+			w.names = nil
+		}
 		if ch.kind == protocol.FileChangeTypeDeleted {
 			delete(w.touched, ch.path)
 		} else if len(w.touched) < maxWatched {
