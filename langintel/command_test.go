@@ -16,6 +16,21 @@ import (
 
 const commandCapabilities = `{"hoverProvider":true,"textDocumentSync":1,"codeActionProvider":{"resolveProvider":true},"executeCommandProvider":{"commands":["do.it"]}}`
 
+// commandCase is an action of a server that ends in a command, what the server does
+// when it is told to run it, and what comes of that.
+type commandCase struct {
+	action  string
+	resolve string
+	do      []lsptest.Action
+	code    tools.Code
+	message string
+	want    string // of a.x
+	status  langintel.Status
+	applied []bool // as the server was told
+	undo    int
+	kinds   []string
+}
+
 // A command asks for edits while it runs: all of them are made, or none.
 func TestScriptedCommands(t *testing.T) {
 	t.Parallel()
@@ -30,18 +45,7 @@ func TestScriptedCommands(t *testing.T) {
 	}
 	done, command := lsptest.Action{Reply: "null"}, `"command":{"title":"it","command":"do.it","arguments":[1,{"a":"é"}]}`
 	one := lspEdit(0, 0, 3, "ONE")
-	for name, c := range map[string]struct {
-		action  string
-		resolve string
-		do      []lsptest.Action
-		code    tools.Code
-		message string
-		want    string // of a.x
-		status  langintel.Status
-		applied []bool // as the server was told
-		undo    int
-		kinds   []string
-	}{
+	for name, c := range map[string]commandCase{
 		"one edit":                {action: command, do: []lsptest.Action{ask(changes("a.x", one)), done}, want: "ONE two", applied: []bool{true}, undo: 1},
 		"two edits":               {action: command, do: []lsptest.Action{ask(versioned("a.x", 1, one)), ask(versioned("a.x", 2, lspEdit(0, 4, 7, "TWO"))), done}, want: "ONE TWO", applied: []bool{true, true}, undo: 2},
 		"asked for after the end": {action: command, do: []lsptest.Action{done, ask(changes("a.x", one))}, want: "ONE two", applied: []bool{true}, undo: 1},
@@ -66,63 +70,72 @@ func TestScriptedCommands(t *testing.T) {
 			if c.resolve == "" {
 				c.resolve = command
 			}
-			b, record := scripted(t, &lsptest.Script{Capabilities: commandCapabilities, On: append(quiet(),
-				on("textDocument/codeAction", lsptest.Action{Reply: `[{"title":"it","kind":"quickfix",` + c.action + `}]`}),
-				on("codeAction/resolve", lsptest.Action{Reply: `{"title":"it",` + c.resolve + `}`}),
-				on("workspace/executeCommand", c.do...))}, &langintel.Options{Timeout: 1500 * time.Millisecond})
-			ctx := within(t, 30*time.Second)
-			before := b.read("a.x")
-			list, err := b.CodeActions(ctx, langintel.CodeActionsQuery{Place: langintel.Place{Path: "a.x", Line: 1}, Kinds: c.kinds})
-			if err != nil || len(list.Actions) != 1 {
-				t.Fatalf("%+v, %v", list, err)
-			}
-			asked := 0
-			result, err := b.ApplyCodeAction(ctx, langintel.ApplyActionQuery{ID: list.Actions[0].ID, ChangeOptions: langintel.ChangeOptions{
-				Authorise: func(context.Context, string, []string) error { asked++; return nil },
-			}})
-			if c.code != "" && (!errors.Is(err, c.code) || !strings.Contains(err.Error(), c.message)) || c.code == "" && err != nil {
-				t.Fatalf("%+v, %v, want %q", result, err, c.code)
-			}
-			if got := b.read("a.x"); !strings.HasPrefix(got, c.want) {
-				t.Errorf("a.x is %q", got)
-			}
-			var applied []bool
-			for _, m := range record.Messages(t) {
-				if m.Method == "" && strings.Contains(string(m.Result), "applied") {
-					applied = append(applied, strings.Contains(string(m.Result), `"applied":true`))
-				}
-			}
-			if !slices.Equal(applied, c.applied) {
-				t.Errorf("the server was told %v, want %v", applied, c.applied)
-			}
-			if c.code != "" {
-				return
-			}
-			if c.status == "" {
-				c.status = langintel.Complete
-			}
-			if result.Status != c.status || asked != c.undo {
-				t.Errorf("asked %d times: %+v", asked, result.Answer)
-			}
-			ids := result.UndoIDs
-			if result.UndoID != "" {
-				ids = append(ids, result.UndoID)
-			}
-			if len(ids) != c.undo {
-				t.Fatalf("%d undo ids, want %d", len(ids), c.undo)
-			}
-			if c.undo > 0 && (result.DeltaOf.Status == "" || !strings.Contains(result.Patch, "-one two\n+"+c.want)) {
-				t.Errorf("%+v\n%s", result.DeltaOf, result.Patch)
-			}
-			for _, id := range ids {
-				if _, err := b.work.Undo(ctx, id); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if b.read("a.x") != before {
-				t.Errorf("undone, a.x is %q", b.read("a.x"))
-			}
+			c.run(t)
 		})
+	}
+}
+
+func (c *commandCase) run(t *testing.T) {
+	b, record := scripted(t, &lsptest.Script{Capabilities: commandCapabilities, On: append(quiet(),
+		on("textDocument/codeAction", lsptest.Action{Reply: `[{"title":"it","kind":"quickfix",` + c.action + `}]`}),
+		on("codeAction/resolve", lsptest.Action{Reply: `{"title":"it",` + c.resolve + `}`}),
+		on("workspace/executeCommand", c.do...))}, &langintel.Options{Timeout: 1500 * time.Millisecond})
+	ctx := within(t, 30*time.Second)
+	before := b.read("a.x")
+	list, err := b.CodeActions(ctx, langintel.CodeActionsQuery{Place: langintel.Place{Path: "a.x", Line: 1}, Kinds: c.kinds})
+	if err != nil || len(list.Actions) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	asked := 0
+	result, err := b.ApplyCodeAction(ctx, langintel.ApplyActionQuery{ID: list.Actions[0].ID, ChangeOptions: langintel.ChangeOptions{
+		Authorise: func(context.Context, string, []string) error { asked++; return nil },
+	}})
+	if c.code != "" && (!errors.Is(err, c.code) || !strings.Contains(err.Error(), c.message)) || c.code == "" && err != nil {
+		t.Fatalf("%+v, %v, want %q", result, err, c.code)
+	}
+	if got := b.read("a.x"); !strings.HasPrefix(got, c.want) {
+		t.Errorf("a.x is %q", got)
+	}
+	var applied []bool
+	for _, m := range record.Messages(t) {
+		if m.Method == "" && strings.Contains(string(m.Result), "applied") {
+			applied = append(applied, strings.Contains(string(m.Result), `"applied":true`))
+		}
+	}
+	if !slices.Equal(applied, c.applied) {
+		t.Errorf("the server was told %v, want %v", applied, c.applied)
+	}
+	if c.code == "" {
+		c.succeeded(t, b, result, asked)
+		if b.read("a.x") != before {
+			t.Errorf("undone, a.x is %q", b.read("a.x"))
+		}
+	}
+}
+
+// succeeded checks the answer, and takes the change back.
+func (c *commandCase) succeeded(t *testing.T, b *bench, result *langintel.ChangeResult, asked int) {
+	t.Helper()
+	if c.status == "" {
+		c.status = langintel.Complete
+	}
+	if result.Status != c.status || asked != c.undo {
+		t.Errorf("asked %d times: %+v", asked, result.Answer)
+	}
+	ids := result.UndoIDs
+	if result.UndoID != "" {
+		ids = append(ids, result.UndoID)
+	}
+	if len(ids) != c.undo {
+		t.Fatalf("%d undo ids, want %d", len(ids), c.undo)
+	}
+	if c.undo > 0 && (result.DeltaOf.Status == "" || !strings.Contains(result.Patch, "-one two\n+"+c.want)) {
+		t.Errorf("%+v\n%s", result.DeltaOf, result.Patch)
+	}
+	for _, id := range ids {
+		if _, err := b.work.Undo(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
