@@ -92,3 +92,41 @@ const (
 	// CodeGitNotRepository: there is no git work tree here.
 	CodeGitNotRepository Code = "ERR_PRISM_GIT_NOT_REPOSITORY"
 )
+
+// The codes of process sessions.
+const (
+	// CodeProcessPolicy: the policy refused to start, signal or feed a process.
+	CodeProcessPolicy Code = "ERR_PRISM_PROCESS_POLICY"
+	// CodeProcessOwnership: the session belongs to another owner.
+	CodeProcessOwnership Code = "ERR_PRISM_PROCESS_OWNERSHIP"
+	// CodeProcessState: there is no such session, or not in a state for this.
+	CodeProcessState Code = "ERR_PRISM_PROCESS_STATE"
+	// CodeProcessLimit: a bound on sessions, input, output or rates is met.
+	CodeProcessLimit Code = "ERR_PRISM_PROCESS_LIMIT"
+	// CodePTYUnsupported: this system has no pseudo-terminals.
+	CodePTYUnsupported Code = "ERR_PRISM_PROCESS_PTY_UNSUPPORTED"
+	// CodePTYBackend: a pseudo-terminal could not be opened or used.
+	CodePTYBackend Code = "ERR_PRISM_PROCESS_PTY_BACKEND"
+	// CodePTYLimit: a terminal's size, or how often it may change, is over its bound.
+	CodePTYLimit Code = "ERR_PRISM_PROCESS_PTY_LIMIT"
+	// CodeProcessUnsupported: this kind of session cannot do that.
+	CodeProcessUnsupported Code = "ERR_PRISM_PROCESS_UNSUPPORTED"
+)
+
+// The codes of sessions that are taken up again.
+const (
+	// CodeRecoveryUnsupported: sessions cannot outlive prism-ls here.
+	CodeRecoveryUnsupported Code = "ERR_PRISM_RECOVERY_UNSUPPORTED"
+	// CodeRecoveryLimit: there are more records than may be taken up.
+	CodeRecoveryLimit Code = "ERR_PRISM_RECOVERY_LIMIT"
+	// CodeRecoveryOwnership: the recorded session belongs to another owner.
+	CodeRecoveryOwnership Code = "ERR_PRISM_RECOVERY_OWNERSHIP"
+	// CodeRecoveryFence: another prism-ls has taken the session up since.
+	CodeRecoveryFence Code = "ERR_PRISM_RECOVERY_FENCE"
+	// CodeRecoveryUnknown: what became of the session cannot be known.
+	CodeRecoveryUnknown Code = "ERR_PRISM_RECOVERY_UNKNOWN"
+	// CodeRecoveryUntrusted: what answers is not what was recorded.
+	CodeRecoveryUntrusted Code = "ERR_PRISM_RECOVERY_UNTRUSTED"
+	// CodeRecoveryTimeout: what was recorded did not answer in time.
+	CodeRecoveryTimeout Code = "ERR_PRISM_RECOVERY_TIMEOUT"
+)
