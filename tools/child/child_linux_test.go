@@ -20,15 +20,26 @@ import (
 
 func TestMain(m *testing.M) {
 	child.Main()
-	if len(os.Args) > 1 && os.Args[1] == ownerRole {
-		os.Exit(runOwnerRole(os.Args[2:]))
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case ownerRole:
+			os.Exit(runOwnerRole(os.Args[2:]))
+		case letGoRole:
+			os.Exit(runLetGoRole(os.Args[2:]))
+		case soloRole:
+			os.Exit(runSoloRole(os.Args[2:]))
+		}
 	}
 	os.Exit(m.Run())
 }
 
-// ownerRole makes the test binary a program that owns processes, so that a test
-// can kill it.
-const ownerRole = "own-processes"
+// These make the test binary a program that owns processes, so that a test can
+// kill it.
+const (
+	ownerRole = "own-processes"
+	letGoRole = "own-processes-and-let-go"
+	soloRole  = "own-processes-alone"
+)
 
 func soak() bool { return os.Getenv("PRISM_SOAK") == "1" }
 

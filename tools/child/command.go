@@ -90,6 +90,8 @@ var (
 	ErrSandbox = errors.New("child: sandbox cannot be applied")
 	// ErrUnsupported: this system cannot do it.
 	ErrUnsupported = errors.New("child: not supported on this system")
+	// ErrLetGo: the process was let go; how it ends is not known here.
+	ErrLetGo = errors.New("child: process was let go")
 	// ErrFinished: a signal was sent to a process that has ended.
 	ErrFinished = errors.New("child: process has ended")
 )

@@ -35,6 +35,10 @@
 //   - the guardian is killed: reapers see its pipe close (all trees);
 //   - a reaper is killed: the guardian inherits and kills its tree.
 //
+// The exception is what [Process.LetGo] was called for: that tree outlives owner
+// and guardian. Its reaper stays with it, keeps its terminal or pipes open and
+// their output flowing, and ends with the last of the tree.
+//
 // Not promised: a process that gained another user's privileges (setuid) may
 // not be ours to signal, and is reported as a survivor; something started on
 // request by a daemon outside of the tree (a container engine, cron, a user's

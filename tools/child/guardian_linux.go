@@ -24,6 +24,7 @@ type guardian struct {
 
 	mu       sync.Mutex // held from fork until the child is known
 	reapers  map[int]bool
+	spared   map[int]bool // those of them that outlive us
 	sweeping sync.Mutex
 
 	kick    chan struct{}
@@ -35,6 +36,7 @@ func guard() int {
 	g := &guardian{
 		socket:  socketFD,
 		reapers: map[int]bool{},
+		spared:  map[int]bool{},
 		kick:    make(chan struct{}, 1),
 		changed: make(chan struct{}, 1),
 		args:    helperArgs(os.Args[:len(os.Args)-1], roleReaper),
@@ -62,6 +64,8 @@ func guard() int {
 			g.spawn(m)
 		case kindDrop:
 			g.drop(m)
+		case kindSpare:
+			g.spare(m)
 		}
 		m.closeFiles()
 	}
@@ -108,6 +112,20 @@ func (g *guardian) drop(m *message) {
 	_ = send(g.socket, reply, nil, ownerPacket, 0)
 }
 
+// spare marks a reaper that is about to be let go, with all below it; it is told
+// here first, so that at no moment an end of ours takes what was let go.
+func (g *guardian) spare(m *message) {
+	pid, spared := int(m.fields.int()), m.fields.bool()
+	g.mu.Lock()
+	if spared && g.reapers[pid] {
+		g.spared[pid] = true
+	} else {
+		delete(g.spared, pid)
+	}
+	g.mu.Unlock()
+	_ = send(g.socket, newPacket(kindDone, m.request), nil, ownerPacket, 0)
+}
+
 func (g *guardian) holds(pid int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -142,6 +160,7 @@ func (g *guardian) reapChildren() (any bool) {
 			return any
 		}
 		delete(g.reapers, pid)
+		delete(g.spared, pid)
 		notify(g.changed)
 		any = true
 	}
@@ -173,15 +192,15 @@ func (g *guardian) sweep() (killed, survivors []Info) {
 // shutdown lets the reapers, which saw the same end, clear up; then it kills.
 func (g *guardian) shutdown() int {
 	deadline := time.Now().Add(2 * shutdownGrace)
-	for !g.childless() && time.Now().Before(deadline) {
+	for !g.deserted() && time.Now().Before(deadline) {
 		pause(g.changed, 10*time.Millisecond)
 	}
 	g.sweeping.Lock()
 	h := hunt{
-		look:    func() []member { return descendants(os.Getpid(), nil) },
+		look:    g.held,
 		all:     func(unix.Signal) {},
 		changed: g.changed,
-		over:    g.childless,
+		over:    g.deserted,
 	}
 	if _, survivors := h.run(); len(survivors) > 0 {
 		return exitSurvivors
@@ -189,9 +208,28 @@ func (g *guardian) shutdown() int {
 	return 0
 }
 
-func (g *guardian) childless() bool {
+// held are the processes that end with us: all but what was let go.
+func (g *guardian) held() []member {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return descendants(os.Getpid(), func(pid int) bool { return g.spared[pid] })
+}
+
+// deserted reports whether nothing is left that ends with us.
+func (g *guardian) deserted() bool {
 	g.reapChildren()
-	return noChildren()
+	g.mu.Lock()
+	certain := len(g.spared) == 0
+	g.mu.Unlock()
+	if certain {
+		return noChildren()
+	}
+	for range 2 { // a look may miss a child while its siblings end
+		if len(g.held()) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // noChildren reports whether this process has no child at all, living or dead.

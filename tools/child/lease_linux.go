@@ -177,7 +177,7 @@ func (o *Owner) forget(l *lease) {
 		return
 	}
 	o.starting--
-	if !isClosed(l.guardian.ready) {
+	if l.guardian != nil && !isClosed(l.guardian.ready) {
 		o.failWaiters(errNoHelper)
 		return
 	}

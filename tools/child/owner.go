@@ -15,6 +15,12 @@ type Options struct {
 	// Spares is how many idle reapers are kept ready at the least; 0 is 1.
 	// Each is a process of a few MiB, mostly shared.
 	Spares int
+	// Solo makes this process itself the subreaper of what is started, without
+	// any helper: for a process that exists for one program. It is Linux only, and
+	// has a price: one program at a time, no other child processes here, no other
+	// wait for children (os/exec), and a SIGKILL of this process leaves the tree
+	// to itself. Close then waits for what was let go, since it is kept alive here.
+	Solo bool
 }
 
 func (o *Options) orDefault() Options {

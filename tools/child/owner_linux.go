@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,6 +43,7 @@ type Owner struct {
 
 	closing  sync.Once
 	closeErr error
+	stuck    atomic.Bool // solo: some processes could not be killed
 
 	probing sync.Mutex
 	probed  *Capabilities
@@ -107,7 +109,11 @@ func (o *Owner) Start(ctx context.Context, cmd Command) (*Process, error) {
 }
 
 func (o *Owner) start(ctx context.Context, cmd *Command, s *spec, granted Capabilities) (*Process, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, errNoHelper)
+	late := errNoHelper
+	if o.options.Solo {
+		late = errBusy
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, late)
 	defer cancel()
 	for try := range 3 {
 		l, err := o.lease(ctx)
@@ -130,6 +136,9 @@ func (o *Owner) start(ctx context.Context, cmd *Command, s *spec, granted Capabi
 	}
 	return nil, ErrLost
 }
+
+// errBusy is a solo owner whose program, or what that left, still runs.
+var errBusy = errors.New("child: a solo owner runs one program at a time")
 
 var errNoHelper = errors.New("child: helper did not start; is child.Main the first statement of the program?")
 
@@ -208,7 +217,11 @@ func (o *Owner) failWaiters(err error) {
 
 // spawn needs mu. It has reapers started for those that wait, and spare ones.
 func (o *Owner) spawn() error {
-	for !o.closed && o.starting < min(mostStarting, len(o.waiters)+o.options.Spares-len(o.idle)) {
+	most := min(mostStarting, len(o.waiters)+o.options.Spares-len(o.idle))
+	if o.options.Solo {
+		most = 1 - len(o.leases)
+	}
+	for !o.closed && o.starting < most {
 		if err := o.newLease(); err != nil {
 			return err
 		}
@@ -233,6 +246,9 @@ func (o *Owner) newLease() error {
 	}
 	defer unix.Close(other)
 	fresh := &lease{link: l, owner: o}
+	if o.options.Solo {
+		return o.newSolo(fresh, other)
+	}
 	for {
 		known := o.guardian != nil
 		if !known {
@@ -252,10 +268,15 @@ func (o *Owner) newLease() error {
 		}
 		o.guardian = nil // it was killed, and its goroutine has not noticed yet
 	}
+	o.add(fresh)
+	return nil
+}
+
+// add needs mu.
+func (o *Owner) add(fresh *lease) {
 	o.leases[fresh] = struct{}{}
 	o.starting++
 	o.wait.Go(fresh.run)
-	return nil
 }
 
 // startGuardian needs mu.
@@ -354,6 +375,9 @@ func (o *Owner) close() error {
 		failures[len(leases)] = guardian.waitEnd()
 	}
 	o.wait.Wait()
+	if o.stuck.Load() {
+		failures = append(failures, errSurvivors)
+	}
 	return errors.Join(failures...)
 }
 
@@ -370,7 +394,9 @@ func (g *keeper) waitEnd() error {
 		return errors.New("child: the guardian did not end and was killed")
 	}
 	if g.state != nil && g.state.ExitCode() == exitSurvivors {
-		return errors.New("child: some processes could not be killed")
+		return errSurvivors
 	}
 	return nil
 }
+
+var errSurvivors = errors.New("child: some processes could not be killed")

@@ -54,15 +54,20 @@ func (o *Owner) Start(ctx context.Context, cmd Command) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	process.owner = o
 	o.live[process] = struct{}{}
 	go func() {
 		process.reap()
-		o.mu.Lock()
-		delete(o.live, process)
-		o.mu.Unlock()
+		o.forget(process)
 		close(process.reaped)
 	}()
 	return process, nil
+}
+
+func (o *Owner) forget(process *Process) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.live, process)
 }
 
 // Probe reports that nothing is isolated on this system.
@@ -90,6 +95,7 @@ func (o *Owner) Close() error {
 
 // Process is a program that was started.
 type Process struct {
+	owner   *Owner
 	process *os.Process
 	command string
 	done    chan struct{}
@@ -198,6 +204,19 @@ func (p *Process) Kill(grace time.Duration) (KillReport, error) {
 
 // Release ends what is left of the program's process group.
 func (p *Process) Release() (KillReport, error) { return p.Kill(0) }
+
+// LetGo leaves the program to itself: Close does not end it. Nobody can keep its
+// files open here, so that only one without any in keep can be let go.
+func (p *Process) LetGo(keep ...*os.File) error {
+	if _, ended := p.ended(); ended {
+		return ErrFinished
+	}
+	if len(keep) > 0 {
+		return errors.Join(errors.New("child: nobody can keep its files open"), ErrUnsupported)
+	}
+	p.owner.forget(p)
+	return nil
+}
 
 func (p *Process) ended() (Exit, bool) {
 	select {

@@ -144,7 +144,7 @@ func (o *Owner) attempt(ctx context.Context, targets *probeTargets) (map[string]
 func (o *Owner) usable() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return !o.closed && o.guardian != nil && isClosed(o.guardian.ready)
+	return !o.closed && (o.options.Solo || o.guardian != nil && isClosed(o.guardian.ready))
 }
 
 // probeTargets are what a probe tries to reach.

@@ -19,6 +19,9 @@ type Process struct {
 	reaper  int
 	granted Capabilities
 
+	fate  sync.Mutex // held while it is let go, which a kill waits for
+	dying bool       // guarded by fate: from now on it cannot be let go
+
 	ending sync.Once
 	done   chan struct{} // the program itself has ended
 	exit   Exit          // valid after done
@@ -92,6 +95,7 @@ func (p *Process) Tree() ([]Info, error) {
 // about two seconds, with the survivors if there are any. A tree that has ended
 // gives an empty report.
 func (p *Process) Kill(grace time.Duration) (KillReport, error) {
+	p.doom()
 	var asked []Info
 	if grace > 0 && !p.over() {
 		reply, err := p.lease.requestSoon(kindTerminate, nil)
@@ -123,7 +127,17 @@ func (p *Process) Kill(grace time.Duration) (KillReport, error) {
 // Release says that the program itself has ended and that what it left behind
 // is not wanted: that is killed at once, and reported. On a program that still
 // runs it is Kill without grace. Releasing again gives an empty report.
-func (p *Process) Release() (KillReport, error) { return p.killNow() }
+func (p *Process) Release() (KillReport, error) {
+	p.doom()
+	return p.killNow()
+}
+
+// doom settles that the tree ends, unless it was let go.
+func (p *Process) doom() {
+	p.fate.Lock()
+	defer p.fate.Unlock()
+	p.dying = true
+}
 
 func (p *Process) killNow() (KillReport, error) {
 	if p.cleared() {
@@ -153,6 +167,9 @@ func (p *Process) killNow() (KillReport, error) {
 
 // killLost has the guardian end a tree whose reaper is gone or does not answer.
 func (p *Process) killLost() (KillReport, error) {
+	if p.lease.guardian == nil {
+		return KillReport{}, ErrLost
+	}
 	reply, err := p.lease.guardian.requestSoon(kindDrop, func(e *encoder) { e.int(int64(p.reaper)) })
 	if err != nil {
 		if p.cleared() {

@@ -14,10 +14,13 @@ import (
 // reaper is the process that one running command and all its orphans have as
 // their parent in the end.
 type reaper struct {
-	socket  int
-	null    int
-	kick    chan struct{} // there is a child to wait for again
-	changed chan struct{} // a child was reaped
+	socket   int
+	lifeline int // ends when the guardian does; -1 is none
+	null     int
+	kick     chan struct{} // there is a child to wait for again
+	changed  chan struct{} // a child was reaped
+	over     chan struct{} // nobody waits for children any more, once there are none
+	waited   chan struct{} // wait has returned
 
 	// mu is held while children are started, reaped or signalled by number, so
 	// that a number is never used for a process that is gone already.
@@ -25,6 +28,9 @@ type reaper struct {
 	job *job // nil while idle
 	// ending is set when what happens to the job is no longer its own doing.
 	ending bool
+	// free is set when the owner let go, and kept is what was left to us then.
+	free bool
+	kept []int
 }
 
 // job is the running command.
@@ -35,19 +41,33 @@ type job struct {
 }
 
 func reap() int {
-	r := &reaper{
-		socket:  socketFD,
-		kick:    make(chan struct{}, 1),
-		changed: make(chan struct{}, 1),
-	}
-	var err error
-	if r.null, err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+	r, err := newReaper(socketFD, lifelineFD)
+	if err != nil {
 		return exitMisused
 	}
+	return r.run()
+}
+
+func newReaper(socket, lifeline int) (*reaper, error) {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &reaper{
+		socket: socket, lifeline: lifeline, null: null,
+		kick: make(chan struct{}, 1), changed: make(chan struct{}, 1),
+		over: make(chan struct{}), waited: make(chan struct{}),
+	}, nil
+}
+
+// run serves until the owner or the guardian is gone, or nothing is left of what
+// was let go, and returns the status to exit with.
+func (r *reaper) run() int {
 	go r.wait()
+	defer close(r.over)
 	r.send(newPacket(kindDone, 0)) // ready
 	buffer := make([]byte, maxPacket)
-	for r.ready() {
+	for !r.free && r.ready() {
 		m, err := receive(r.socket, buffer, 0)
 		if errors.Is(err, errMalformed) {
 			continue
@@ -58,6 +78,9 @@ func reap() int {
 		r.serve(m)
 		m.closeFiles()
 	}
+	if r.free {
+		return r.linger()
+	}
 	return r.shutdown()
 }
 
@@ -65,7 +88,7 @@ func reap() int {
 func (r *reaper) ready() bool {
 	polled := []unix.PollFd{
 		{Fd: int32(r.socket), Events: unix.POLLIN},
-		{Fd: lifelineFD, Events: unix.POLLIN},
+		{Fd: int32(r.lifeline), Events: unix.POLLIN}, // a negative one is left out
 	}
 	for {
 		_, err := unix.Poll(polled, -1)
@@ -91,6 +114,8 @@ func (r *reaper) serve(m *message) {
 		r.report(m.request, killed, survivors)
 	case kindTree:
 		r.report(m.request, describeAll(r.look()), nil)
+	case kindLetGo:
+		r.letGo(m)
 	}
 }
 
@@ -176,13 +201,18 @@ func (r *reaper) fork(s *spec, files []int) (pid int, failed stage, err error) {
 	return pid, failed, err
 }
 
-// wait reaps, for as long as the process lives.
+// wait reaps, until run has returned and nothing is left to wait for.
 func (r *reaper) wait() {
+	defer close(r.waited)
 	for {
 		err := waitForChild()
 		r.reapChildren()
 		if errors.Is(err, unix.ECHILD) {
-			<-r.kick
+			select {
+			case <-r.kick:
+			case <-r.over:
+				return
+			}
 		}
 	}
 }

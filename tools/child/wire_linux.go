@@ -24,12 +24,14 @@ const (
 	// To a guardian.
 	kindSpawn kind = iota + 1 // start a reaper on the socket passed along
 	kindDrop                  // kill that reaper; answered by kindReport
+	kindSpare                 // leave that reaper alone at the end, or no more; answered by kindDone
 	// To a reaper.
 	kindStart     // start a program; answered by kindStarted or kindFailed
 	kindSignal    // signal the program's group; answered by kindDone
 	kindTerminate // ask the whole tree to end; answered by kindReport
 	kindKill      // kill the whole tree; answered by kindReport
 	kindTree      // name the whole tree; answered by kindReport
+	kindLetGo     // keep the files beside it and outlive the owner; answered by kindDone
 	// From either.
 	kindReport
 	kindDone
