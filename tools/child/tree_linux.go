@@ -112,6 +112,9 @@ func taskChildren(pid int) []int {
 	return children
 }
 
+// Describe names any process, in a tree or not.
+func Describe(pid int) Info { return describe(pid) }
+
 // describe names a process for a report.
 func describe(pid int) Info {
 	const most = 256
