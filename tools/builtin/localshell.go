@@ -32,11 +32,7 @@ type localShell struct {
 }
 
 func newLocalShell(owner *child.Owner, opts *ShellOptions, root string) *localShell {
-	l := &localShell{owner: owner, sandbox: child.Sandbox{Mode: opts.Sandbox, WriteRoots: opts.WriteRoots, AllowNetwork: opts.AllowNetwork}}
-	if l.sandbox.WriteRoots == nil {
-		l.sandbox.WriteRoots = []string{root, temporary(opts.Environment)}
-	}
-	return l
+	return &localShell{owner: owner, sandbox: opts.sandbox(root)}
 }
 
 // temporary is where a command with that environment puts temporary files.

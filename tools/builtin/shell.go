@@ -71,7 +71,7 @@ func newShell(d *Deps) (*tools.Tool, error) {
 		return nil, err
 	}
 	t.Environment = commandEnvironment(&t.ShellOptions)
-	if t.shell, err = findShell(&t.ShellOptions); err != nil {
+	if t.shell, err = FindShell(&t.ShellOptions); err != nil {
 		return nil, err
 	}
 	if t.Operations == nil {
@@ -97,7 +97,7 @@ func (t *shellTool) plan(ctx context.Context, _ *tools.Call, in shellInput) (too
 	case strings.IndexByte(in.Command, 0) >= 0:
 		return tools.Action{}, tools.Errorf(tools.CodeToolInput, "command holds a NUL byte, which no program can be given")
 	}
-	at, err := t.directory(in.CWD)
+	at, err := directory(t.ws, in.CWD)
 	if err != nil {
 		return tools.Action{}, err
 	}
@@ -105,7 +105,7 @@ func (t *shellTool) plan(ctx context.Context, _ *tools.Call, in shellInput) (too
 	if err != nil {
 		return tools.Action{}, err
 	}
-	contained := !t.Overreaching && t.Sandbox != "" && t.Sandbox != child.Off && !t.AllowNetwork && capabilities.FilesystemIsolated && capabilities.NetworkIsolated
+	contained := t.contains(capabilities)
 	action := tools.Action{Paths: paths(at), Command: in.Command, Contained: contained, Risk: tools.RiskHigh}
 	if contained {
 		action.Risk = tools.RiskMedium
@@ -113,15 +113,16 @@ func (t *shellTool) plan(ctx context.Context, _ *tools.Call, in shellInput) (too
 	return action, nil
 }
 
-func (t *shellTool) directory(given string) (target, error) {
+// directory resolves where a command is to run; "" is the root.
+func directory(ws *workspace.Workspace, given string) (target, error) {
 	if given == "" {
 		given = "."
 	}
-	at, err := follow(t.ws, given)
+	at, err := follow(ws, given)
 	if err != nil {
 		return at, err
 	}
-	info, err := t.ws.Stat(at.at)
+	info, err := ws.Stat(at.at)
 	switch {
 	case err != nil:
 		return at, err
@@ -133,8 +134,23 @@ func (t *shellTool) directory(given string) (target, error) {
 	return at, nil
 }
 
+// contains reports whether what such a sandbox isolates is enough to do without
+// consent.
+func (o *ShellOptions) contains(granted child.Capabilities) bool {
+	return !o.Overreaching && o.Sandbox != "" && o.Sandbox != child.Off && !o.AllowNetwork && granted.FilesystemIsolated && granted.NetworkIsolated
+}
+
+// sandbox is what confines commands in a workspace.
+func (o *ShellOptions) sandbox(root string) child.Sandbox {
+	sandbox := child.Sandbox{Mode: o.Sandbox, WriteRoots: o.WriteRoots, AllowNetwork: o.AllowNetwork}
+	if sandbox.WriteRoots == nil {
+		sandbox.WriteRoots = []string{root, temporary(o.Environment)}
+	}
+	return sandbox
+}
+
 func (t *shellTool) run(ctx context.Context, call *tools.Call, in shellInput) (*tools.Outcome[ShellMetadata], error) {
-	at, err := t.directory(in.CWD)
+	at, err := directory(t.ws, in.CWD)
 	if err != nil {
 		return nil, err
 	}
@@ -202,9 +218,9 @@ func commandEnvironment(opts *ShellOptions) []string {
 	return child.Environment(opts.Environment, extra)
 }
 
-// findShell chooses the shell. What the user prefers is taken only if it
-// understands what models write.
-func findShell(opts *ShellOptions) (string, error) {
+// FindShell chooses the shell. What the user prefers is taken only if it
+// understands what models write. CodeNotFound means that there is none.
+func FindShell(opts *ShellOptions) (string, error) {
 	if opts.Path != "" {
 		if !filepath.IsAbs(opts.Path) {
 			return "", tools.Errorf(tools.CodeToolInput, "shell path %q must be absolute", opts.Path)

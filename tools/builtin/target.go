@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -87,18 +86,9 @@ func paths(targets ...target) []string {
 // that name as well.
 func changing(ws *workspace.Workspace, targets ...target) []string {
 	list := paths(targets...)
-	for _, name := range tools.ControlNames() {
-		info, err := ws.Lstat(workspace.Path{Rel: name, Real: name})
-		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			continue
-		}
-		led, err := ws.Resolve("./" + name)
-		if err != nil {
-			continue // it leads nowhere that these tools can write
-		}
-		for _, t := range targets {
-			rest, below := strings.CutPrefix(t.at.Real+"/", led.Real+"/")
-			if also := path.Join(name, rest); below && !slices.Contains(list, also) {
+	for _, t := range targets {
+		for _, also := range ws.ControlNames(t.at) {
+			if !slices.Contains(list, also) {
 				list = append(list, also)
 			}
 		}
