@@ -3,43 +3,62 @@ package host
 import (
 	"errors"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
 	"github.com/prism-ls/prism-ls/langintel"
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/builtin"
 	"github.com/prism-ls/prism-ls/tools/child"
-	"github.com/prism-ls/prism-ls/tools/git"
 	"github.com/prism-ls/prism-ls/tools/policy"
-	"github.com/prism-ls/prism-ls/tools/search"
-	"github.com/prism-ls/prism-ls/tools/workspace"
 )
 
-// Host is everything that serves one workspace.
+// Host is what serves one client: the tools it may use, under its own profile,
+// with its own environment, secrets and account of what was read. What several
+// clients have in common is [Shared].
 type Host struct {
-	cfg      *config.Config
-	log      *slog.Logger
-	owner    *child.Owner
-	files    *workspace.Workspace
-	git      *git.Runner // nil where there is no git
-	searcher *search.Searcher
-	audit    *policy.Audit // nil where there is no state directory
-	language *langintel.Client
-	events   *tools.Events
-	registry *tools.Registry
+	shared    *Shared
+	lone      bool // shared is nobody else's
+	cfg       *config.Config
+	log       *slog.Logger
+	owner     *child.Owner
+	readPaths *builtin.ReadPathSet
+	audit     *policy.Audit // nil where there is no state directory
+	events    *tools.Events
+	registry  *tools.Registry
 }
 
-// Open puts a host together. Close ends all that its calls started.
+// Open puts together what serves a single client. Close ends all that its calls
+// started, and the language servers.
 func Open(cfg *config.Config, logger *slog.Logger) (*Host, error) {
-	h := &Host{cfg: cfg, log: logger, owner: child.NewOwner(&child.Options{Logger: logger})}
-	for _, step := range []func() error{h.openFiles, h.openGit, h.openSearch, h.openRegistry} {
-		if err := step(); err != nil {
-			return nil, errors.Join(err, h.Close())
-		}
+	shared, err := OpenShared(cfg, logger)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{shared: shared, lone: true, cfg: cfg, log: logger, owner: shared.owner, readPaths: builtin.NewReadPathSet()}
+	return h.open()
+}
+
+// Agent opens what serves one client among several. Close ends all that its calls
+// started, and nothing that is shared.
+func (s *Shared) Agent(cfg *config.Config, logger *slog.Logger) (*Host, error) {
+	return s.client(cfg, logger, builtin.NewReadPathSet())
+}
+
+// CommandLine opens what serves one call of the command line, which knows what
+// the calls before it have read.
+func (s *Shared) CommandLine(cfg *config.Config, logger *slog.Logger) (*Host, error) {
+	return s.client(cfg, logger, s.readByCLI)
+}
+
+func (s *Shared) client(cfg *config.Config, logger *slog.Logger, seen *builtin.ReadPathSet) (*Host, error) {
+	h := &Host{shared: s, cfg: cfg, log: logger, owner: child.NewOwner(&child.Options{Logger: logger}), readPaths: seen}
+	return h.open()
+}
+
+func (h *Host) open() (*Host, error) {
+	if err := h.openRegistry(); err != nil {
+		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
 }
@@ -47,100 +66,22 @@ func Open(cfg *config.Config, logger *slog.Logger) (*Host, error) {
 // Registry has the tools that are on offer.
 func (h *Host) Registry() *tools.Registry { return h.registry }
 
+// Language is the client of the language servers.
+func (h *Host) Language() *langintel.Client { return h.shared.language }
+
 // Close ends what the calls started, newest first, and waits for it.
 func (h *Host) Close() error {
 	h.events.Close()
 	var errs []error
-	if h.language != nil {
-		errs = append(errs, h.language.Close())
+	if h.lone {
+		errs = append(errs, h.shared.Close())
+	} else {
+		errs = append(errs, h.owner.Close())
 	}
-	errs = append(errs, h.owner.Close())
 	if h.audit != nil {
 		errs = append(errs, h.audit.Close())
 	}
-	if h.files != nil {
-		errs = append(errs, h.files.Close())
-	}
-	h.sweepOutput()
 	return errors.Join(errs...)
-}
-
-// outputTime is how long the whole output of a command is kept.
-const outputTime = 7 * 24 * time.Hour
-
-// sweepOutput removes whole outputs that nobody will ask for any more.
-func (h *Host) sweepOutput() {
-	if h.cfg.StateDir == "" {
-		return
-	}
-	entries, err := os.ReadDir(h.cfg.OutputDir())
-	if err != nil {
-		return // there is nothing to sweep
-	}
-	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > outputTime {
-			_ = os.Remove(filepath.Join(h.cfg.OutputDir(), entry.Name())) // another process may have been quicker
-		}
-	}
-}
-
-func (h *Host) openFiles() error {
-	opts := &workspace.Options{
-		StateDir: h.cfg.StateDir, Home: h.cfg.System.Home, ReadRoots: slices.Clone(h.cfg.ReadRoots),
-		UndoTransactions: h.cfg.Undo.Transactions, UndoBytes: h.cfg.Undo.Bytes, Logger: h.log,
-	}
-	if dir := h.outputDir(); dir != "" {
-		opts.ReadRoots = append(opts.ReadRoots, dir) // so that `read` can show what a result truncated
-	}
-	files, err := workspace.Open(h.cfg.Root, opts)
-	h.files = files
-	return err
-}
-
-// outputDir returns the directory for whole outputs, or "" where it cannot be
-// made: temporary files then do.
-func (h *Host) outputDir() string {
-	if h.cfg.StateDir == "" {
-		return ""
-	}
-	dir := h.cfg.OutputDir()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		h.log.Info("whole outputs go to the directory for temporary files", "error", err)
-		return ""
-	}
-	return dir
-}
-
-// openGit finds git outside of the workspace, unless a person trusts it.
-func (h *Host) openGit() error {
-	path := h.cfg.Git.Path
-	if path == "" {
-		exclude := []string{h.cfg.Root}
-		if h.cfg.Trusted {
-			exclude = nil
-		}
-		found, err := git.Find(h.cfg.System.Path, exclude...)
-		if err != nil {
-			h.log.Info("there is no git: nothing is known of ignored files", "error", err)
-			return nil
-		}
-		path = found
-	}
-	h.git = git.New(h.owner, &git.Options{Path: path, Env: h.environment()})
-	return nil
-}
-
-// environment is what programs inherit.
-func (h *Host) environment() []string {
-	return child.Environment(h.cfg.System.Environ, h.cfg.Environment)
-}
-
-func (h *Host) openSearch() error {
-	// Repositories of today are larger than the library's defaults.
-	limits := search.Limits{Entries: 100_000, Files: 100_000, ScanBytes: 1 << 30}
-	searcher, err := search.New(h.files, &search.Options{Git: h.git, Limits: limits})
-	h.searcher = searcher
-	return err
 }
 
 func (h *Host) openRegistry() error {
@@ -165,7 +106,7 @@ func (h *Host) openRegistry() error {
 // tools makes every tool; each toolset is a line here.
 func (h *Host) tools() ([]*tools.Tool, error) {
 	var list []*tools.Tool
-	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.languageTools} {
+	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.shared.languageToolset} {
 		set, err := make()
 		if err != nil {
 			return nil, err
@@ -179,9 +120,9 @@ func (h *Host) coreTools() ([]*tools.Tool, error) { return builtin.Core(h.coreDe
 
 func (h *Host) coreDeps() *builtin.Deps {
 	return &builtin.Deps{
-		Workspace: h.files, Searcher: h.searcher, Owner: h.owner,
-		ReadPaths: builtin.NewReadPathSet(), RequireReadBeforeWrite: h.cfg.ReadBeforeWrite,
-		Read:  builtin.ReadOptions{Dependencies: h.dependency},
+		Workspace: h.shared.files, Searcher: h.shared.searcher, Owner: h.owner,
+		ReadPaths: h.readPaths, RequireReadBeforeWrite: h.cfg.ReadBeforeWrite,
+		Read:  builtin.ReadOptions{Dependencies: h.shared.language.Dependency},
 		Shell: h.shellOptions(),
 	}
 }
@@ -209,7 +150,7 @@ func (h *Host) registryOptions() (*tools.RegistryOptions, error) {
 		Root: h.cfg.Root, Policy: rules, Approvals: tools.ApprovalScope(h.cfg.Approvals.Scope),
 		ApprovalTimeout: h.cfg.ApprovalTimeout(), Logger: h.log,
 	}
-	h.events = tools.NewEvents(h.filesChanged, 0)
+	h.events = tools.NewEvents(h.shared.filesChanged, 0)
 	opts.Events = h.events
 	redactor := policy.NewRedactor(h.cfg.System.Secrets(h.cfg.SecretVariables))
 	opts.Redactor = redactor

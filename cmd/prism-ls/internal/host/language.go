@@ -8,46 +8,37 @@ import (
 	"github.com/prism-ls/prism-ls/tools/builtin"
 )
 
-// languageTools makes the client of the language servers; none of them starts
-// before a question needs it.
-func (h *Host) languageTools() ([]*tools.Tool, error) {
+// openLanguage makes the client of the language servers, none of which starts
+// before a question needs it, and the tools that ask them.
+func (s *Shared) openLanguage() error {
 	progress := builtin.NewLSPProgress()
 	opts := &langintel.Options{
-		Env: h.environment(), Trusted: h.cfg.Trusted, Git: h.git,
-		Progress: progress.Tell, Logger: h.log,
+		Env: environment(s.cfg), Trusted: s.cfg.Trusted, Git: s.git,
+		Progress: progress.Tell, Logger: s.log,
 	}
-	if err := h.cfg.Language.Options(opts); err != nil {
-		return nil, err
+	if err := s.cfg.Language.Options(opts); err != nil {
+		return err
 	}
-	if h.cfg.StateDir != "" {
-		opts.ServerDir = h.cfg.ServerDir()
+	if s.cfg.StateDir != "" {
+		opts.ServerDir = s.cfg.ServerDir()
 	}
-	client, err := langintel.New(h.files, h.owner, opts)
+	client, err := langintel.New(s.files, s.owner, opts)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	h.language = client
-	return builtin.Language(client, progress)
+	s.language = client
+	s.languageTools, err = builtin.Language(client, progress)
+	return err
 }
 
-// Language is the client of the language servers.
-func (h *Host) Language() *langintel.Client { return h.language }
-
-// dependency knows the files outside of the workspace that an answer of a
-// language server has named.
-func (h *Host) dependency(path string) (absolute string, ok bool) {
-	if h.language == nil {
-		return "", false
-	}
-	return h.language.Dependency(path)
-}
+func (s *Shared) languageToolset() ([]*tools.Tool, error) { return s.languageTools, nil }
 
 // filesChanged tells the language servers at once what a tool has changed.
-func (h *Host) filesChanged(event tools.Event) {
-	if event.Kind != tools.EventFileChanged || h.language == nil {
+func (s *Shared) filesChanged(event tools.Event) {
+	if event.Kind != tools.EventFileChanged {
 		return
 	}
-	if err := h.language.Changed(context.Background(), event.Paths...); err != nil {
-		h.log.Debug("the language servers were not told of a change", "paths", event.Paths, "error", err)
+	if err := s.language.Changed(context.Background(), event.Paths...); err != nil {
+		s.log.Debug("the language servers were not told of a change", "paths", event.Paths, "error", err)
 	}
 }

@@ -17,7 +17,7 @@ func (h *Host) shellOptions() builtin.ShellOptions {
 		Path: h.cfg.Shell.Path, Preferred: h.cfg.System.Shell,
 		Environment: h.cfg.System.Environ, ExtraEnv: maps.Clone(h.cfg.Environment),
 		Sandbox: child.Mode(h.cfg.SandboxMode()), AllowNetwork: h.cfg.SandboxNetwork,
-		SpillDir: h.outputDir(), Overreaching: len(h.stateInside()) > 0,
+		SpillDir: outputDir(h.cfg, h.log), Overreaching: len(h.stateInside()) > 0,
 	}
 	caches := h.cacheDir()
 	if opts.Sandbox == child.Off || caches == "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // Workspace has the files.
-func (h *Host) Workspace() *workspace.Workspace { return h.files }
+func (h *Host) Workspace() *workspace.Workspace { return h.shared.files }
 
 // SourceFiles lists the regular files of the workspace that are neither ignored
 // nor likely to hold credentials.
@@ -17,7 +17,7 @@ func (h *Host) SourceFiles(ctx context.Context) ([]string, error) {
 	var names []string
 	most, offset := search.ResultLimit.Hard, int64(0)
 	for {
-		page, err := h.searcher.List(ctx, search.ListQuery{IncludeHidden: true, MaxResults: &most, Offset: &offset})
+		page, err := h.shared.searcher.List(ctx, search.ListQuery{IncludeHidden: true, MaxResults: &most, Offset: &offset})
 		if err != nil {
 			return nil, err
 		}
