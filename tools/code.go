@@ -93,6 +93,18 @@ const (
 	CodeGitNotRepository Code = "ERR_PRISM_GIT_NOT_REPOSITORY"
 )
 
+// The codes of stores, with CodeStateUnavailable.
+const (
+	// CodeStateConflict: the record is not at the version that was expected.
+	CodeStateConflict Code = "ERR_PRISM_STATE_CONFLICT"
+	// CodeStateFence: somebody with a higher fencing token has saved since.
+	CodeStateFence Code = "ERR_PRISM_STATE_FENCE"
+	// CodeStateOwnership: the record belongs to another owner.
+	CodeStateOwnership Code = "ERR_PRISM_STATE_OWNERSHIP"
+	// CodeStateLimit: a record or one of its names is over its bound.
+	CodeStateLimit Code = "ERR_PRISM_STATE_LIMIT"
+)
+
 // The codes of process sessions.
 const (
 	// CodeProcessPolicy: the policy refused to start, signal or feed a process.

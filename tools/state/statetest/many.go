@@ -1,0 +1,210 @@
+package statetest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/state"
+)
+
+// writers is how many goroutines change one record at the same time.
+const writers = 16
+
+// increment adds one to the number that a record holds, whoever else does too.
+func increment(ctx context.Context, store state.CheckpointStore, key state.Key) (int64, error) {
+	for {
+		var version, number int64
+		record, err := store.Load(ctx, key)
+		if err == nil {
+			version = record.Version
+			number, err = strconv.ParseInt(string(record.Data), 10, 64)
+		}
+		if err != nil && !errors.Is(err, tools.CodeNotFound) {
+			return 0, err
+		}
+		_, err = store.Save(ctx, key, state.Change{Version: version, Data: strconv.AppendInt(nil, number+1, 10)})
+		if !errors.Is(err, tools.CodeStateConflict) {
+			return number + 1, err
+		}
+	}
+}
+
+// incrementAll has all writers increment, and returns the first error.
+func incrementAll(ctx context.Context, store state.CheckpointStore, key state.Key, rounds int) error {
+	var wait sync.WaitGroup
+	failures := make([]error, writers)
+	for i := range writers {
+		wait.Go(func() {
+			for range rounds {
+				if _, err := increment(ctx, store, key); err != nil {
+					failures[i] = err
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(failures...)
+}
+
+func checkNumber(t *testing.T, store state.CheckpointStore, key state.Key, number int) {
+	t.Helper()
+	got := mustLoad(t, store, key)
+	if string(got.Data) != strconv.Itoa(number) || got.Version != int64(number) {
+		t.Errorf("%s at version %d, want %d", got.Data, got.Version, number)
+	}
+}
+
+func goroutines(t *testing.T, s *Suite) {
+	store, rounds := s.fresh(t), 4
+	if soak() {
+		rounds = 1000
+	}
+	if err := incrementAll(ctx(t), store, ann("counter"), rounds); err != nil {
+		t.Fatal(err)
+	}
+	checkNumber(t, store, ann("counter"), writers*rounds)
+	// Of those that make a record, one does.
+	var wait sync.WaitGroup
+	made := make([]error, writers)
+	for i := range writers {
+		wait.Go(func() { _, made[i] = store.Save(ctx(t), ann("new"), state.Change{}) })
+	}
+	wait.Wait()
+	count := 0
+	for _, err := range made {
+		if err == nil {
+			count++
+		} else {
+			want(t, "making the same", err, tools.CodeStateConflict)
+		}
+	}
+	if count != 1 {
+		t.Errorf("%d of %d made the same record", count, writers)
+	}
+}
+
+func reopened(t *testing.T, s *Suite) {
+	place := s.New(t)
+	first, second := s.open(t, place), s.open(t, place)
+	mustSave(t, first, ann("record"), state.Change{Data: []byte("kept"), Fence: 2})
+	if got := mustLoad(t, second, ann("record")); string(got.Data) != "kept" {
+		t.Errorf("another store sees %+v", got)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	third := s.open(t, place)
+	_, err := third.Save(ctx(t), ann("record"), state.Change{Version: 1, Fence: 1})
+	want(t, "a lower fence after a restart", err, tools.CodeStateFence)
+	mustSave(t, third, ann("record"), state.Change{Version: 1, Fence: 2})
+}
+
+// roleFlag marks a process of the suite: its arguments are the suite's name, what to
+// do, and where.
+const roleFlag = "--prism-state-suite"
+
+// Main takes this process over if it is one of the suite's. It belongs into TestMain.
+func (s *Suite) Main() {
+	if len(os.Args) != 5 || os.Args[1] != roleFlag || os.Args[2] != s.Name {
+		return
+	}
+	store, err := s.Open(os.Args[4])
+	if err == nil {
+		switch os.Args[3] {
+		case "increment":
+			err = incrementAll(context.Background(), store, ann("counter"), processRounds())
+		case "acknowledge":
+			for err == nil { // until it is killed
+				var number int64
+				if number, err = increment(context.Background(), store, ann("counter")); err == nil {
+					_, err = fmt.Println(number)
+				}
+			}
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func processRounds() int {
+	if soak() {
+		return 100
+	}
+	return 2
+}
+
+func (s *Suite) command(t *testing.T, what, place string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exec.CommandContext(ctx(t), self, roleFlag, s.Name, what, place)
+}
+
+func processes(t *testing.T, s *Suite) {
+	const count = 4
+	place := s.New(t)
+	var wait sync.WaitGroup
+	for range count {
+		wait.Go(func() {
+			if out, err := s.command(t, "increment", place).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	wait.Wait()
+	checkNumber(t, s.open(t, place), ann("counter"), count*writers*processRounds())
+}
+
+// killed kills a process that says after each increment that it has happened.
+func killed(t *testing.T, s *Suite) {
+	rounds, place := 8, s.New(t)
+	if soak() {
+		rounds = 500
+	}
+	acknowledged := int64(0)
+	for range rounds {
+		process := s.command(t, "acknowledge", place)
+		output, err := process.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := process.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(output)
+		for i := 0; lines.Scan(); i++ {
+			number, err := strconv.ParseInt(strings.TrimSpace(lines.Text()), 10, 64)
+			if err != nil {
+				t.Fatalf("it said %q", lines.Text())
+			}
+			acknowledged = number
+			if i == 0 {
+				// At any moment of a change; those after it are said, too.
+				time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() { _ = process.Process.Kill() })
+			}
+		}
+		_ = process.Wait()
+		store := s.open(t, place)
+		got := mustLoad(t, store, ann("counter"))
+		if got.Version < acknowledged || got.Version > acknowledged+1 || string(got.Data) != strconv.FormatInt(got.Version, 10) {
+			t.Fatalf("acknowledged %d, there is %s at version %d", acknowledged, got.Data, got.Version)
+		}
+	}
+}
