@@ -16,10 +16,13 @@ import (
 	"github.com/prism-ls/prism-ls/tools/child"
 )
 
+// testPath is where programs are that every user may run.
+const testPath = "PATH=/usr/local/bin:/usr/bin:/bin"
+
 // console is a program on a terminal of its own, seen by what is tested here and
 // nothing else of a session.
 type console struct {
-	t       *testing.T
+	t       testing.TB
 	master  *os.File
 	process *child.Process
 	written atomic.Int64 // when, in Unix nanoseconds
@@ -30,7 +33,7 @@ type console struct {
 }
 
 // newTerminal opens a terminal whose master knows deadlines.
-func newTerminal(t *testing.T) (master, slave *os.File) {
+func newTerminal(t testing.TB) (master, slave *os.File) {
 	t.Helper()
 	blocking, slave, err := pty.Open()
 	if err != nil {
@@ -54,7 +57,7 @@ func newTerminal(t *testing.T) (master, slave *os.File) {
 }
 
 // newTestOwner owns the processes of one test.
-func newTestOwner(t *testing.T) *child.Owner {
+func newTestOwner(t testing.TB) *child.Owner {
 	t.Helper()
 	owner := child.NewOwner(nil)
 	t.Cleanup(func() { owner.Close() })
@@ -67,9 +70,9 @@ func startConsole(t *testing.T, owner *child.Owner, name string, args ...string)
 	return startConsoleIn(t, owner, t.TempDir(), append([]string{name}, args...))
 }
 
-func startConsoleIn(t *testing.T, owner *child.Owner, dir string, argv []string) *console {
+func startConsoleIn(t testing.TB, owner *child.Owner, dir string, argv []string) *console {
 	t.Helper()
-	path, err := child.LookPath(argv[0], []string{"PATH=/usr/bin:/bin"})
+	path, err := child.LookPath(argv[0], []string{testPath})
 	if err != nil {
 		missing(t, argv[0])
 	}
@@ -78,7 +81,7 @@ func startConsoleIn(t *testing.T, owner *child.Owner, dir string, argv []string)
 	defer cancel()
 	process, err := owner.Start(ctx, child.Command{
 		Path: path, Args: argv[1:], Dir: dir, TTY: true, Stdin: slave, Stdout: slave, Stderr: slave,
-		Env: []string{"PATH=/usr/bin:/bin", "TERM=xterm-256color", "HOME=" + dir, "LANG=C.UTF-8"},
+		Env: []string{testPath, "TERM=xterm-256color", "HOME=" + dir, "LANG=C.UTF-8", "npm_config_update_notifier=false"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +147,7 @@ func (c *console) until(is func() bool, what string) {
 }
 
 // missing ends a test whose component is not on this machine.
-func missing(t *testing.T, name string) {
+func missing(t testing.TB, name string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("%s is not installed (testdata/servers/install.sh)", name)

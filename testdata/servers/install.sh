@@ -13,6 +13,8 @@ cd "$(dirname "$0")/../.."
 declare -A packages=(
 	[git]=git [bash]=bash [cc]="gcc libc6-dev" [g++]=g++ [node]=nodejs [npm]=npm [python3]=python3-minimal
 	[clangd-14]=clangd-14 [clangd-22]=clangd-22
+	# What sessions are tried with. pydoc3 comes with the whole standard library.
+	[/usr/bin/pydoc3]=python3 [bc]=bc [sqlite3]=sqlite3 [gdb]=gdb [vim]=vim [less]=less [top]=procps
 	# By their paths: what rustup puts into PATH under these names only looks for
 	# toolchains.
 	[/usr/bin/rust-analyzer]="rust-web-analyzer rust-web-src" [/usr/bin/cargo]=cargo-web [/usr/bin/rustc]=rustc-web
