@@ -54,13 +54,9 @@ func newExpression(text string, fold, word bool) (*expression, error) {
 	if fold {
 		full = "(?i)" + full
 	}
-	whole, err := syntax.Parse(full, syntax.Perl)
+	program, err := CompileProgram(full, syntax.Perl)
 	if err != nil {
-		return nil, tools.Errorf(tools.CodeToolInput, "the query is not a regular expression (RE2 syntax): %w", err)
-	}
-	program, err := syntax.Compile(whole.Simplify())
-	if err != nil || len(program.Inst) > maxInstructions {
-		return nil, tools.Errorf(tools.CodeToolInput, "the regular expression is too large: at most %d instructions; use fewer or smaller repetitions", maxInstructions)
+		return nil, err
 	}
 	x.instructions = len(program.Inst)
 	x.re, err = regexp.Compile(full)
@@ -68,6 +64,21 @@ func newExpression(text string, fold, word bool) (*expression, error) {
 		return nil, tools.Errorf(tools.CodeToolInput, "the query is not a regular expression (RE2 syntax): %w", err)
 	}
 	return x, nil
+}
+
+// CompileProgram compiles an expression (RE2 syntax) for an engine of the caller's,
+// bounded so that its time is: the error is CodeToolInput if it is none, or too
+// large.
+func CompileProgram(text string, flags syntax.Flags) (*syntax.Prog, error) {
+	parsed, err := syntax.Parse(text, flags)
+	if err != nil {
+		return nil, tools.Errorf(tools.CodeToolInput, "the query is not a regular expression (RE2 syntax): %w", err)
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil || len(program.Inst) > maxInstructions {
+		return nil, tools.Errorf(tools.CodeToolInput, "the regular expression is too large: at most %d instructions; use fewer or smaller repetitions", maxInstructions)
+	}
+	return program, nil
 }
 
 // requiredText is the longest literal that every match must hold.

@@ -1,0 +1,5 @@
+//go:build !race
+
+package procsess
+
+const raceEnabled = false
