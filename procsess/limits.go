@@ -1,6 +1,10 @@
 package procsess
 
-import "github.com/prism-ls/prism-ls/tools"
+import (
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+)
 
 // The bounds of sessions. Times are in seconds and sizes in bytes where the name
 // does not say otherwise.
@@ -48,4 +52,6 @@ const (
 	headBytes = 64 << 10
 	// tombstones is how many ended sessions are still known by their ID.
 	tombstones = 256
+	// killGrace is the time between asking a tree to end and killing it.
+	killGrace = 2 * time.Second
 )

@@ -99,7 +99,7 @@ func (f openFile) at(dir int, name string, ttyNumber int) bool {
 func openersOf(tree []child.Info, output ...openFile) []child.Info {
 	var found []child.Info
 	for _, info := range tree {
-		if hasOpen(info.PID, true, output) {
+		if hasOpen(info.PID, output) {
 			found = append(found, info)
 		}
 	}
@@ -114,7 +114,7 @@ func openersOf(tree []child.Info, output ...openFile) []child.Info {
 	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err == nil && pid != os.Getpid() && hasOpen(pid, false, output) {
+		if err == nil && pid != os.Getpid() && hasOpen(pid, output) {
 			found = append(found, child.Describe(pid))
 		}
 	}
@@ -122,21 +122,15 @@ func openersOf(tree []child.Info, output ...openFile) []child.Info {
 }
 
 // hasOpen reports whether a process can write one of the files; on a terminal who
-// only reads keeps it open as well. The kernel does not say which terminal a
-// /dev/tty is after the leader of the session has ended; in the session's tree it is
-// taken for this one.
-func hasOpen(pid int, inTree bool, output []openFile) (has bool) {
+// only reads keeps it open as well.
+func hasOpen(pid int, output []openFile) (has bool) {
 	stat, err := readStat(procPath(pid, "stat"))
 	if err != nil {
 		return false
 	}
 	_ = eachDescriptor(pid, func(dir int, name string) bool {
 		for _, file := range output {
-			tty := stat.tty
-			if tty == 0 && inTree {
-				tty = int(file.terminal)
-			}
-			if file.at(dir, name, tty) && (file.terminal != 0 || writable(dir, name)) {
+			if file.at(dir, name, stat.tty) && (file.terminal != 0 || writable(dir, name)) {
 				has = true
 			}
 		}

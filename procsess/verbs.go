@@ -31,6 +31,8 @@ type verbs interface {
 	// over is closed when the program has ended, or nothing certain is known of it
 	// any more.
 	over() <-chan struct{}
+	// detach leaves a durable session to its holder. Only sessions with one have it.
+	detach() error
 	// discard frees the output. The session has ended, or was released.
 	discard() error
 }

@@ -163,6 +163,15 @@ func (p *Process) Wait(ctx context.Context) (Exit, error) {
 // Sandbox is what the program runs under: nothing, on this system.
 func (p *Process) Sandbox() Capabilities { return Capabilities{} }
 
+// SignalGroup signals the program's process group; of others nothing is known
+// here, and they are ErrUnsupported.
+func (p *Process) SignalGroup(group int, sig syscall.Signal) error {
+	if group != 0 && group != p.PID() {
+		return ErrUnsupported
+	}
+	return p.Signal(sig)
+}
+
 // Signal signals the program's process group.
 func (p *Process) Signal(sig syscall.Signal) error {
 	if _, ended := p.ended(); ended {

@@ -59,11 +59,16 @@ func (p *Process) Sandbox() Capabilities { return p.granted }
 
 // Signal signals the program's process group, or what is left of it when the
 // program itself has ended. ErrFinished: nothing is.
-func (p *Process) Signal(sig syscall.Signal) error {
+func (p *Process) Signal(sig syscall.Signal) error { return p.SignalGroup(0, sig) }
+
+// SignalGroup signals another process group of the tree, such as a terminal's
+// foreground group; processes of that group outside of the tree are left alone.
+// ErrFinished: the tree has no such group.
+func (p *Process) SignalGroup(group int, sig syscall.Signal) error {
 	if p.over() {
 		return ErrFinished
 	}
-	reply, err := p.lease.requestSoon(kindSignal, func(e *encoder) { e.int(int64(sig)) })
+	reply, err := p.lease.requestSoon(kindSignal, func(e *encoder) { e.int(int64(sig)); e.int(int64(group)) })
 	if err != nil {
 		return p.gone(err)
 	}

@@ -105,7 +105,7 @@ func (r *reaper) serve(m *message) {
 		r.start(m)
 	case kindSignal:
 		reply := newPacket(kindDone, m.request)
-		reply.int(int64(r.signal(unix.Signal(m.fields.int()))))
+		reply.int(int64(r.signal(unix.Signal(m.fields.int()), int(m.fields.int()))))
 		r.send(reply)
 	case kindTerminate:
 		r.report(m.request, r.terminate(), nil)
@@ -275,28 +275,31 @@ func exitStatus(status unix.WaitStatus, usage *unix.Rusage) Exit {
 
 func (r *reaper) look() []member { return descendants(os.Getpid(), nil) }
 
-// signal signals the main program's group, and returns the error's number.
-func (r *reaper) signal(sig unix.Signal) unix.Errno {
+// signal signals a group, 0 for the main program's, and returns the error's number.
+func (r *reaper) signal(sig unix.Signal, group int) unix.Errno {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.job == nil {
 		return unix.ESRCH
 	}
-	err := r.signalGroup(sig)
+	err := r.signalGroup(sig, group)
 	errno := unix.Errno(0)
 	_ = errors.As(err, &errno)
 	return errno
 }
 
-// signalGroup needs mu. Once the leader is reaped its number may belong to
-// another group, so the members are then picked from our own tree.
-func (r *reaper) signalGroup(sig unix.Signal) error {
-	if !r.job.reaped {
-		return unix.Kill(-r.job.pid, sig)
+// signalGroup needs mu. The main program's is signalled as one. Once that is
+// reaped its number may belong to another group, and other groups never are surely
+// ours, so their members are picked from our own tree.
+func (r *reaper) signalGroup(sig unix.Signal, group int) error {
+	if group == 0 || group == r.job.pid {
+		if group = r.job.pid; !r.job.reaped {
+			return unix.Kill(-group, sig)
+		}
 	}
 	result := error(unix.ESRCH)
 	for _, m := range r.look() {
-		if m.group == r.job.pid {
+		if m.group == group {
 			result = m.signal(sig)
 		}
 	}

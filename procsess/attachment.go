@@ -1,0 +1,68 @@
+package procsess
+
+import (
+	"context"
+
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+// Attachment follows a session as a person's terminal does. Any number of them
+// see the same bytes; a slow one loses what is not kept any more, and holds up
+// nobody.
+type Attachment struct {
+	stream stream
+	may    func(ctx context.Context) error // asks the guard, once
+}
+
+// Attach follows a session's output from a cursor on; -1 is what was written last
+// and fits a screen. Errors: those of Registry.Output.
+func (r *Registry) Attach(ctx context.Context, caller Caller, id string, from int64) (*Attachment, error) {
+	e, err := r.find(caller, id)
+	if err != nil {
+		return nil, err
+	}
+	if from < -1 {
+		return nil, tools.Errorf(tools.CodeToolInput, "cursor is %d, must be -1 or more", from)
+	}
+	if from < 0 {
+		const recent = 16 << 10
+		from = max(0, e.info(ctx).Cursor-recent)
+	}
+	s, err := e.attach(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	allowed := false
+	return &Attachment{s, func(ctx context.Context) error {
+		if allowed {
+			return nil
+		}
+		err := r.allow(ctx, caller, Request{Verb: "input", Session: e.describe(ctx)})
+		allowed = err == nil
+		return err
+	}}, nil
+}
+
+// Next waits for output and copies what fits; at is the cursor of its first byte,
+// which is beyond the end of what came before if something was lost between. io.EOF
+// is the end of the session.
+func (a *Attachment) Next(ctx context.Context, p []byte) (n int, at int64, err error) {
+	return a.stream.next(ctx, p)
+}
+
+// Type gives bytes to the program as a terminal would, and waits until it has room
+// for them. It is for one goroutine at a time.
+func (a *Attachment) Type(ctx context.Context, p []byte) error {
+	if err := a.may(ctx); err != nil {
+		return err
+	}
+	return a.stream.typed(ctx, p)
+}
+
+// Resize tells the size of this follower's window; the last one told counts.
+func (a *Attachment) Resize(ctx context.Context, columns, rows int) error {
+	return a.stream.resized(ctx, columns, rows)
+}
+
+// Close ends the attachment; the session goes on.
+func (a *Attachment) Close() error { return a.stream.close() }

@@ -1,0 +1,52 @@
+package procsess
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// drain takes the output until nobody holds it open any more. The poller waits
+// whenever there is nothing to read, and no buffer is held meanwhile.
+func (s *local) drain() {
+	over := false
+	read := func(fd uintptr) bool {
+		buffer := s.engine.buffers.Get().(*[drainBytes]byte)
+		defer s.engine.buffers.Put(buffer)
+		n, err := unix.Read(int(fd), buffer[:])
+		switch {
+		case n > 0:
+			s.took(buffer[:n])
+		case errors.Is(err, unix.EAGAIN):
+			return false
+		case !errors.Is(err, unix.EINTR):
+			over = true // a terminal ends with EIO, a pipe with nothing
+		}
+		return true
+	}
+	raw, err := s.out.SyscallConn()
+	for err == nil && !over {
+		err = raw.Read(read)
+	}
+	s.mu.Lock()
+	s.eof = true
+	s.mu.Unlock()
+	s.log.end()
+	s.bell.ring()
+}
+
+// took files what was read, and answers what the program asks its terminal.
+func (s *local) took(p []byte) {
+	s.log.append(p)
+	s.lastOutput.Store(time.Now().UnixNano())
+	if s.master != nil {
+		s.mu.Lock()
+		replies := s.modes.scan(p, s.columns, s.rows)
+		s.mu.Unlock()
+		if len(replies) > 0 {
+			s.writer.reply(replies)
+		}
+	}
+	s.bell.ring()
+}

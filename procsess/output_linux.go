@@ -1,0 +1,107 @@
+package procsess
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+// output implements verbs.
+func (s *local) output(_ context.Context, what Output) (Page, error) {
+	view := what.View
+	s.mu.Lock()
+	eof := s.eof
+	s.mu.Unlock()
+	if view == "" {
+		view = TextView // of a full-screen program, too, until screens are rendered
+	}
+	var page Page
+	switch {
+	case view == ScreenView:
+		return Page{}, tools.Errorf(tools.CodeProcessUnsupported, "session %s has no terminal and so no screen; take the view text or raw", s.launch.ID)
+	default:
+		if *what.Cursor > s.log.total() {
+			return Page{}, tools.Errorf(tools.CodeOutOfRange, "cursor is %d, the output has %d bytes so far", *what.Cursor, s.log.total())
+		}
+		page = s.log.page(view, *what.Cursor, what.MaxBytes, eof)
+	}
+	page.View = view
+	page.State, page.Input = s.situation()
+	return page, nil
+}
+
+// situation is the state, and whether the program waits for input.
+func (s *local) situation() (State, Input) {
+	s.mu.Lock()
+	state := s.state
+	s.mu.Unlock()
+	if s.isOver() {
+		return state, Input{State: NoInput}
+	}
+	return state, s.waitsForInput()
+}
+
+func (s *local) waitsForInput() Input {
+	ev := &evidence{
+		master: s.master, leader: s.process.PID(), tree: s.process.Tree,
+		lastOutput: when(&s.lastOutput), lastInput: when(&s.lastInput),
+	}
+	if s.stdin != nil && !s.writer.ended() {
+		ev.stdin = s.stdin
+	}
+	return lookForInput(ev)
+}
+
+// when is the time that a counter of nanoseconds since 1970 holds.
+func when(at *atomic.Int64) func() time.Time {
+	return func() time.Time { return time.Unix(0, at.Load()) }
+}
+
+// info implements verbs.
+func (s *local) info(context.Context) Info {
+	state, input := s.situation()
+	var ports []int
+	if !s.isOver() {
+		ports = s.ports()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.launch
+	return Info{
+		ID: l.ID, Name: l.Name, Command: l.Display, State: state, Input: input, PID: s.process.PID(),
+		PTY: !l.Pipe, Columns: s.columns, Rows: s.rows, Durable: l.Durable, Owner: l.Owner,
+		Started: s.started, Ended: s.endedAt, Cursor: s.log.total(), EOF: s.eof, Ports: ports,
+		Exit: s.exit, Degraded: s.log.degraded(),
+	}
+}
+
+// ports are those that processes of the session listen on.
+func (s *local) ports() []int {
+	tree, err := s.process.Tree()
+	if err != nil {
+		return nil
+	}
+	pids := make([]int, len(tree))
+	for i, p := range tree {
+		pids[i] = p.PID
+	}
+	return listeningPorts(pids)
+}
+
+func (s *local) isOver() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// isComplete reports whether the program has ended and all of its output is there.
+func (s *local) isComplete() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.exit != nil && s.eof
+}
