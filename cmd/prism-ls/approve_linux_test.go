@@ -79,6 +79,7 @@ type consent struct {
 func offer(t *testing.T) *consent {
 	t.Helper()
 	c := &consent{t: t, program: copyOfProgram(t), root: t.TempDir(), state: t.TempDir()}
+	endAfter(t, c.root, c.state)
 	result := c.write()
 	if result.Error.Code != "ERR_PRISM_EXECUTION_DENIED" || result.Error.Details.ApprovalID == "" {
 		t.Fatalf("%+v", result)

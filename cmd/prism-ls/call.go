@@ -12,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/daemon"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/keyvalue"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/origin"
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/policy"
 )
-
-// cliOwner is on whose behalf `call` works: one name for all of its runs, so
-// that a consent given between two of them is for both.
-const cliOwner = "cli"
 
 func (a *app) callCommand() *cobra.Command {
 	var object bool
@@ -54,29 +54,51 @@ func (a *app) call(args []string, object bool) error {
 }
 
 // callTool makes the call; an error is one that kept it from being made.
-func (a *app) callTool(ctx context.Context, name string, args []string) (result *tools.Result, err error) {
+func (a *app) callTool(ctx context.Context, name string, args []string) (*tools.Result, error) {
 	cfg, err := a.load()
 	if err != nil {
 		return nil, err
 	}
+	call, err := readCall(name, args, a.in)
+	if err != nil {
+		return nil, err
+	}
+	waiting := &waiting{out: a.err}
+	defer waiting.clear()
+	opts := daemon.CallOptions{Approver: a.approver(), Asker: person{}}
+	if isTerminal(a.err) {
+		opts.Progress = waiting.show
+	}
+	if d := a.useDaemon(cfg); d != nil {
+		result, err := d.Call(ctx, a.daemonSettings(cfg), call, opts)
+		var lost *daemon.Interrupted
+		switch {
+		case errors.As(err, &lost) && !lost.Harmless:
+			return nil, tools.Errorf(tools.CodeInternal, "%w", err)
+		case lost == nil && !a.withoutDaemon(err):
+			return result, err
+		}
+	}
+	return a.callHere(ctx, cfg, call, opts)
+}
+
+// callHere makes the call in this process.
+func (a *app) callHere(ctx context.Context, cfg *config.Config, call *daemon.Call, opts daemon.CallOptions) (result *tools.Result, err error) {
 	opened, err := host.Open(cfg, a.logger(cfg.Level()))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	var input []byte
-	if tool := opened.Registry().Tool(name); tool != nil { // an unknown tool is the registry's to refuse
-		if input, err = readInput(tool.InputSchema(), args, a.in); err != nil {
+	input := call.Input
+	if tool := opened.Registry().Tool(call.Tool); tool != nil && input == nil { // an unknown tool is the registry's to refuse
+		if input, err = keyvalue.Read(tool.InputSchema(), call.Pairs); err != nil {
 			return nil, err
 		}
 	}
-	waiting := &waiting{out: a.err}
-	defer waiting.clear()
-	opts := tools.CallOptions{Session: cliOwner, Owner: cliOwner, Approver: a.approver(), Asker: person{}}
-	if isTerminal(a.err) {
-		opts.Progress = waiting.show
-	}
-	return opened.Registry().Call(ctx, name, input, opts), nil
+	return opened.Registry().Call(ctx, call.Tool, input, tools.CallOptions{
+		Session: daemon.CLIOwner, Owner: daemon.CLIOwner,
+		Approver: opts.Approver, Asker: opts.Asker, Progress: opts.Progress,
+	}), nil
 }
 
 // approver is who answers for what the profile asks. Whoever names the profile
@@ -94,7 +116,7 @@ type consenting struct{}
 
 // Approve implements tools.Approver.
 func (consenting) Approve(context.Context, tools.Action, string) (bool, error) {
-	if err := notOurs(); err != nil {
+	if err := origin.NotOurs(); err != nil {
 		return false, tools.Errorf(tools.CodeDecisionUnsupported, "%w", err)
 	}
 	return true, nil

@@ -26,6 +26,7 @@ func soak() bool { return os.Getenv("PRISM_SOAK") == "1" }
 type server struct {
 	t      *testing.T
 	root   string
+	state  string
 	cmd    *exec.Cmd
 	in     *os.File
 	out    *os.File
@@ -45,6 +46,8 @@ func startIn(t *testing.T, root string, flags ...string) *server {
 	return startProgram(t, "prism-ls", root, flags...)
 }
 
+// startProgram runs a program in a workspace, with a state directory, and so a
+// daemon, of its own.
 func startProgram(t *testing.T, program, root string, flags ...string) *server {
 	t.Helper()
 	inR, inW, err := os.Pipe()
@@ -55,9 +58,10 @@ func startProgram(t *testing.T, program, root string, flags ...string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, root: root, in: inW, out: outR, lines: make(chan string, 4096), exited: make(chan error, 1), stderr: &bytes.Buffer{}}
-	s.cmd = exec.Command(program, append([]string{"mcp", "--state-dir", t.TempDir()}, flags...)...)
+	s := &server{t: t, root: root, state: t.TempDir(), in: inW, out: outR, lines: make(chan string, 4096), exited: make(chan error, 1), stderr: &bytes.Buffer{}}
+	s.cmd = exec.Command(program, append([]string{"mcp", "--state-dir", s.state}, flags...)...)
 	if root != "" {
+		endAfter(t, root, s.state)
 		s.cmd.Args = append(s.cmd.Args, "--root", root)
 	}
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = inR, outW, s.stderr

@@ -38,6 +38,7 @@ func newInspector(t *testing.T) *inspector {
 			t.Skipf("the MCP inspector is not installed (make setup does it): %v", err)
 		}
 	}
+	endAfter(t, in.root, in.state)
 	shareServers(t, in.state)
 	source := filepath.Join("..", "..", "testdata", "workspaces", "go-shop")
 	if err := os.CopyFS(in.root, os.DirFS(source)); err != nil {

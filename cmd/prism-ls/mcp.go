@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/daemon"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/logfile"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/mcpserver"
@@ -58,29 +59,66 @@ func (a *app) serve(structured bool) error {
 	if err != nil {
 		return err
 	}
-	opener := &opener{app: a}
-	if a.flags.Root != "" { // a fault in the settings is better told now than at the first call
-		if opener.cfg, err = a.load(); err != nil {
+	s := &stdio{app: a, out: out, structured: structured, opener: &opener{app: a}}
+	if a.flags.Root == "" {
+		return s.relay(ctx, nil, nil)
+	}
+	cfg, err := a.load()
+	if err != nil { // a fault in the settings is better told now than at the first call
+		return err
+	}
+	if d := a.useDaemon(cfg); d != nil {
+		backend, err := d.Attach(ctx, s.settings(cfg))
+		if err == nil {
+			return s.relay(ctx, cfg, backend)
+		}
+		if !a.withoutDaemon(err) {
 			return err
 		}
-		opener.ahead(ctx, a.flags.Root)
 	}
-	logger := a.logger(slog.LevelWarn)
-	conn := mcpserver.NewConn(os.Stdin, out, logger)
-	unwatch, err := mcpserver.WatchClosed(out, conn.End)
+	s.opener.cfg = cfg
+	return s.here(ctx)
+}
+
+// stdio serves one client on standard input and output.
+type stdio struct {
+	app        *app
+	out        *os.File
+	structured bool
+	opener     *opener
+}
+
+func (s *stdio) settings(cfg *config.Config) *daemon.Settings {
+	settings := s.app.daemonSettings(cfg)
+	settings.Structured = s.structured
+	return settings
+}
+
+func (s *stdio) server(open func(context.Context, string) (*tools.Registry, error), logger *slog.Logger) *mcpserver.Server {
+	return mcpserver.New(&mcpserver.Options{
+		Open: open, Root: s.app.flags.Root, Version: version(), Structured: s.structured, Logger: logger,
+	})
+}
+
+// here serves the client in this process.
+func (s *stdio) here(ctx context.Context) error {
+	s.opener.ahead(ctx, s.app.flags.Root)
+	logger := s.app.logger(slog.LevelWarn)
+	conn := mcpserver.NewConn(os.Stdin, s.out, logger)
+	unwatch, err := mcpserver.WatchClosed(s.out, conn.End)
 	if err != nil {
 		return err
 	}
 	defer unwatch()
-	go func() { // whatever hangs, the process does not outlive its client
-		<-conn.Over()
-		<-time.After(exitTime)
-		os.Exit(exitFailed)
-	}()
-	server := mcpserver.New(&mcpserver.Options{
-		Open: opener.open, Root: a.flags.Root, Version: version(), Structured: structured, Logger: logger,
-	})
-	return errors.Join(server.Serve(ctx, conn), opener.close())
+	go exitAfter(conn.Over())
+	return errors.Join(s.server(s.opener.open, logger).Serve(ctx, conn), s.opener.close())
+}
+
+// exitAfter ends the process: whatever hangs, it does not outlive its client.
+func exitAfter(over <-chan struct{}) {
+	<-over
+	<-time.After(exitTime)
+	os.Exit(exitFailed)
 }
 
 // opener opens the host once: ahead where the root is known, else when the first
@@ -99,6 +137,13 @@ type opener struct {
 // goes wrong again, and is told, at the first request.
 func (o *opener) ahead(ctx context.Context, root string) {
 	o.early.Go(func() { _, _ = o.open(ctx, root) })
+}
+
+// setConfig says what the host is opened with.
+func (o *opener) setConfig(cfg *config.Config) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.cfg = cfg
 }
 
 func (o *opener) open(_ context.Context, root string) (*tools.Registry, error) {

@@ -28,7 +28,9 @@ func TestOfficialClient(t *testing.T) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "b"}}, nil
 		},
 	})
-	transport := &mcp.CommandTransport{Command: exec.Command("prism-ls", "mcp", "--root", root, "--state-dir", t.TempDir())}
+	state := t.TempDir()
+	endAfter(t, root, state)
+	transport := &mcp.CommandTransport{Command: exec.Command("prism-ls", "mcp", "--root", root, "--state-dir", state)}
 	session, err := client.Connect(t.Context(), transport, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -127,32 +129,41 @@ var ends = []struct {
 }
 
 func TestClientDeath(t *testing.T) {
-	rounds := 5 // of two deaths each
+	rounds := 3 // of two deaths each
 	if soak() {
 		rounds = 50
 	}
 	for _, way := range ends {
-		t.Run(way.name, func(t *testing.T) {
-			t.Parallel()
-			for i := range rounds {
-				keeps(t, func() time.Duration {
-					idle := start(t)
-					idle.initialize()
-					way.end(idle)
-					return idle.gone("")
-				})
-				keeps(t, func() time.Duration {
-					busy := start(t, "--profile", "trusted")
-					busy.initialize()
-					mark := fmt.Sprintf("7%d%06d", i, rand.IntN(1_000_000))
-					busy.shell(1, fmt.Sprintf(`(setsid sleep %s &) ; nohup sleep %s & trap "" TERM HUP INT; sleep %s; sleep %s`, mark, mark, mark, mark))
-					busy.eventually("three sleep", func() bool { return len(running(t, "sleep\x00"+mark)) >= 3 })
-					way.end(busy)
-					return busy.gone(mark)
-				})
-			}
-		})
+		for name, flags := range map[string][]string{"daemon": nil, "alone": {"--no-daemon"}} {
+			t.Run(way.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				for i := range rounds {
+					clientDeath(t, way.end, i, flags)
+				}
+			})
+		}
 	}
+}
+
+// clientDeath ends a client that has nothing to do, and one in the middle of a
+// command that does not want to go. Of a daemon only itself is left.
+func clientDeath(t *testing.T, end func(*server), round int, flags []string) {
+	t.Helper()
+	keeps(t, func() time.Duration {
+		idle := start(t, flags...)
+		idle.initialize()
+		end(idle)
+		return idle.gone("")
+	})
+	keeps(t, func() time.Duration {
+		busy := start(t, append([]string{"--profile", "trusted"}, flags...)...)
+		busy.initialize()
+		mark := fmt.Sprintf("7%d%06d", round, rand.IntN(1_000_000))
+		busy.shell(1, fmt.Sprintf(`(setsid sleep %s &) ; nohup sleep %s & trap "" TERM HUP INT; sleep %s; sleep %s`, mark, mark, mark, mark))
+		busy.eventually("three sleep", func() bool { return len(running(t, "sleep\x00"+mark)) >= 3 })
+		end(busy)
+		return busy.gone(mark)
+	})
 }
 
 // Standard output carries the protocol alone: what a program below prints to
@@ -237,6 +248,7 @@ func TestClientRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startIn(t, "")
+	endAfter(t, given, s.state)
 	s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`)
 	s.receive()
 	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

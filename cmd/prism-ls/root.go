@@ -21,6 +21,7 @@ type app struct {
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.mcpCommand(),
+		a.serveCommand(),
 		a.callCommand(),
 		a.toolsCommand(),
 		a.symbolsCommand(),

@@ -15,27 +15,38 @@ import (
 
 func TestMain(m *testing.M) {
 	child.Main()
-	testscript.Main(m, map[string]func(){"prism-ls": main})
+	testscript.Main(supervised{m}, map[string]func(){"prism-ls": main})
 }
 
 // TestScripts runs the program as a person or a script would, one file a
-// subject.
+// subject: through the daemon and without it, since nothing may depend on that.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testdata", "script"),
-		RequireExplicitExec: true,
-		Setup: func(env *testscript.Env) error {
-			for name, dir := range map[string]string{"HOME": "home", "XDG_STATE_HOME": "state", "XDG_CONFIG_HOME": "config", "XDG_RUNTIME_DIR": "run"} {
-				path := filepath.Join(env.WorkDir, ".outside", dir)
-				if err := os.MkdirAll(path, 0o700); err != nil {
-					return err
-				}
-				env.Setenv(name, path)
-			}
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
-	})
+	for _, way := range []struct{ name, without string }{{"daemon", ""}, {"alone", "1"}} {
+		t.Run(way.name, func(t *testing.T) {
+			testscript.Run(t, testscript.Params{
+				Dir:                 filepath.Join("..", "..", "testdata", "script"),
+				RequireExplicitExec: true,
+				Setup: func(env *testscript.Env) error {
+					env.Setenv("PRISM_LS_NO_DAEMON", way.without)
+					env.Defer(func() { endDaemons(env.WorkDir) })
+					return setDirectories(env)
+				},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
+			})
+		})
+	}
+}
+
+// setDirectories gives a script a home of its own.
+func setDirectories(env *testscript.Env) error {
+	for name, dir := range map[string]string{"HOME": "home", "XDG_STATE_HOME": "state", "XDG_CONFIG_HOME": "config", "XDG_RUNTIME_DIR": "run"} {
+		path := filepath.Join(env.WorkDir, ".outside", dir)
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return err
+		}
+		env.Setenv(name, path)
+	}
+	return nil
 }
 
 // status N CMD… runs a command that must end with that exit status.

@@ -21,7 +21,8 @@ setsid sleep %[1]s </dev/null >/dev/null 2>&1 &
 exec %[2]s "$@"
 `
 
-// However prism-ls ends, nothing of its language servers is left.
+// However a prism-ls that works alone ends, nothing of its language servers is
+// left. Those of a daemon are the daemon's.
 func TestLanguageServersEndWithUs(t *testing.T) {
 	gopls := installedGopls(t)
 	rounds := 1
@@ -74,7 +75,7 @@ func startWithServer(t *testing.T, script string) *server {
 			t.Fatal(err)
 		}
 	}
-	s := startIn(t, root, "--config", filepath.Join(dir, "prism-ls.toml"))
+	s := startIn(t, root, "--no-daemon", "--config", filepath.Join(dir, "prism-ls.toml"))
 	s.initialize()
 	s.startCall(1, "lsp_hover", `{"path":"m.go","line":3,"symbol":"F"}`)
 	for {

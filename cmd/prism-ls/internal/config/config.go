@@ -28,6 +28,7 @@ type Settings struct {
 	Git             Git               `toml:"git"`
 	Undo            Undo              `toml:"undo"`
 	Language        Language          `toml:"language"`
+	Daemon          Daemon            `toml:"daemon"`
 	Log             Log               `toml:"log"`
 }
 
@@ -53,6 +54,17 @@ type Undo struct {
 	Bytes        int64 `toml:"bytes" who:"user" doc:"How much is kept for that in all."`
 }
 
+// Daemon is the process that serves all clients of a workspace.
+type Daemon struct {
+	Enabled     bool  `toml:"enabled" who:"user" doc:"Whether the commands mcp and call work through the daemon of the workspace, and start it. Without it each does everything by itself, as with --no-daemon or PRISM_LS_NO_DAEMON=1."`
+	IdleSeconds int64 `toml:"idle_seconds" who:"user" doc:"After how long without a client and without a live process session the daemon ends, 1 to 86400."`
+}
+
+// idleSeconds bounds Daemon.IdleSeconds: half an hour, at most a day.
+func idleSeconds() tools.Limit {
+	return tools.Limit{Name: "daemon.idle_seconds", Default: 30 * 60, Hard: 24 * 60 * 60}
+}
+
 // Log is what prism-ls writes for the person who runs it.
 type Log struct {
 	Level string `toml:"level" who:"user" doc:"The least level that is logged: debug, info, warn or error."`
@@ -65,6 +77,7 @@ func Defaults() Settings {
 		Approvals: Approvals{Scope: string(tools.ApproveOnce), TimeoutSeconds: tools.ApprovalTime.Default / 1000},
 		Undo:      Undo{Transactions: 100, Bytes: 256 << 20},
 		Language:  defaultLanguage(),
+		Daemon:    Daemon{Enabled: true, IdleSeconds: idleSeconds().Default},
 		Log:       Log{Level: "warn"},
 	}
 }
@@ -90,8 +103,6 @@ type Config struct {
 	Root string
 	// StateDir is where prism-ls keeps its state; "" where there is no place.
 	StateDir string
-	// RuntimeDir is where sockets go.
-	RuntimeDir string
 	// Trusted: a person trusts this workspace to run code of its own.
 	Trusted bool
 	System  System
@@ -111,4 +122,9 @@ func (s *Settings) SandboxMode() string {
 // ApprovalTimeout is how long a person is waited for.
 func (c *Config) ApprovalTimeout() time.Duration {
 	return time.Duration(c.Approvals.TimeoutSeconds) * time.Second
+}
+
+// DaemonIdle is after how long without work the daemon ends.
+func (c *Config) DaemonIdle() time.Duration {
+	return time.Duration(c.Daemon.IdleSeconds) * time.Second
 }

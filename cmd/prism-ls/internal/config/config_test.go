@@ -1,7 +1,6 @@
 package config
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,20 +23,22 @@ func TestEveryKeyIsExplained(t *testing.T) {
 func TestDirectories(t *testing.T) {
 	root := t.TempDir()
 	for _, c := range []struct {
-		name           string
-		system         System
-		flags          Flags
-		state, runtime string
+		name    string
+		system  System
+		flags   Flags
+		state   string
+		sockets []string
 	}{
-		{"XDG", System{StateHome: "/s", RuntimeHome: "/r"}, Flags{}, "/s/prism-ls", "/r/prism-ls"},
-		{"no runtime directory", System{StateHome: "/s"}, Flags{}, "/s/prism-ls", "/s/prism-ls/run"},
-		{"flag", System{StateHome: "/s"}, Flags{StateDir: "/f"}, "/f", "/f/run"},
-		{"no home", System{}, Flags{}, "", ""},
+		{"XDG", System{StateHome: "/s", RuntimeHome: "/r"}, Flags{}, "/s/prism-ls", []string{"/r/prism-ls", "/s/prism-ls/run"}},
+		{"no runtime directory", System{StateHome: "/s"}, Flags{}, "/s/prism-ls", []string{"/s/prism-ls/run"}},
+		{"not told of the runtime directory", System{StateHome: "/s", LoginRuntime: "/l"}, Flags{}, "/s/prism-ls", []string{"/s/prism-ls/run", "/l/prism-ls"}},
+		{"flag", System{StateHome: "/s"}, Flags{StateDir: "/f"}, "/f", []string{"/f/run"}},
+		{"no home", System{}, Flags{}, "", nil},
 	} {
 		c.flags.Root = root
 		cfg, err := Locate(c.system, c.flags)
-		if err != nil || cfg.StateDir != c.state || cfg.RuntimeDir != c.runtime {
-			t.Errorf("%s: state %q, runtime %q, %v", c.name, cfg.StateDir, cfg.RuntimeDir, err)
+		if err != nil || cfg.StateDir != c.state || !slices.Equal(cfg.SocketDirs(), c.sockets) {
+			t.Errorf("%s: state %q, sockets %q, %v", c.name, cfg.StateDir, cfg.SocketDirs(), err)
 		}
 	}
 }
@@ -50,22 +51,6 @@ func TestSystemFollowsXDG(t *testing.T) {
 	system := ReadSystem()
 	if system.StateHome != "/home/someone/.local/state" || system.ConfigHome != "/elsewhere" || system.RuntimeHome != "" {
 		t.Errorf("%+v", system)
-	}
-}
-
-func TestSocketPath(t *testing.T) {
-	cfg := &Config{Root: "/" + strings.Repeat("deep/", 200), RuntimeDir: "/run/user/1000/prism-ls"}
-	path, err := cfg.SocketPath()
-	if err != nil || len(path) > maxSocketPath || filepath.Dir(path) != cfg.RuntimeDir {
-		t.Errorf("%q, %v", path, err)
-	}
-	other := &Config{Root: "/another", RuntimeDir: cfg.RuntimeDir}
-	if same, _ := other.SocketPath(); same == path {
-		t.Error("two roots share a socket")
-	}
-	cfg.RuntimeDir = "/" + strings.Repeat("x", 90)
-	if path, err := cfg.SocketPath(); err == nil {
-		t.Errorf("%q is too long", path)
 	}
 }
 

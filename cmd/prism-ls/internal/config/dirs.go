@@ -40,19 +40,21 @@ func (c *Config) CacheDir() string {
 	return filepath.Join(c.StateDir, "cache", hex.EncodeToString(sum[:8]))
 }
 
-// maxSocketPath keeps a socket's path below what sockaddr_un takes (unix(7):
-// 108 bytes on Linux, 104 elsewhere).
-const maxSocketPath = 100
-
-// SocketPath is where the daemon of this root listens. Its name is a hash, so
-// that its length does not depend on the root's.
-func (c *Config) SocketPath() (string, error) {
-	sum := sha256.Sum256([]byte(c.Root))
-	path := filepath.Join(c.RuntimeDir, hex.EncodeToString(sum[:8])+".sock")
-	if c.RuntimeDir == "" || len(path) > maxSocketPath {
-		return "", tools.Errorf(tools.CodeStateUnavailable, "the socket's path %q is longer than %d bytes; set XDG_RUNTIME_DIR or --state-dir to a shorter one", path, maxSocketPath)
+// SocketDirs are the directories in which this workspace's daemon may listen: the
+// first one that can be used is where one is started, and any may have one,
+// started by a client that was told less of the environment.
+func (c *Config) SocketDirs() []string {
+	var dirs []string
+	if c.System.RuntimeHome != "" {
+		dirs = append(dirs, filepath.Join(c.System.RuntimeHome, "prism-ls"))
 	}
-	return path, nil
+	if c.StateDir != "" {
+		dirs = append(dirs, filepath.Join(c.StateDir, "run"))
+	}
+	if c.System.LoginRuntime != "" && c.System.RuntimeHome == "" {
+		dirs = append(dirs, filepath.Join(c.System.LoginRuntime, "prism-ls"))
+	}
+	return dirs
 }
 
 func (c *Config) setDirs(flags Flags) error {
@@ -65,12 +67,6 @@ func (c *Config) setDirs(flags Flags) error {
 		c.StateDir = dir
 	case c.System.StateHome != "":
 		c.StateDir = filepath.Join(c.System.StateHome, "prism-ls")
-	}
-	switch {
-	case c.System.RuntimeHome != "":
-		c.RuntimeDir = filepath.Join(c.System.RuntimeHome, "prism-ls")
-	case c.StateDir != "":
-		c.RuntimeDir = filepath.Join(c.StateDir, "run")
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -19,8 +21,14 @@ type System struct {
 	StateHome  string
 	// RuntimeHome is $XDG_RUNTIME_DIR, or "".
 	RuntimeHome string
-	WorkDir     string
-	TempDir     string
+	// LoginRuntime is where a login session has its RuntimeHome (pam_systemd(8)),
+	// whether or not this process was told of it.
+	LoginRuntime string
+	// NoDaemon is $PRISM_LS_NO_DAEMON: a script, or a machine that must be left as
+	// it was found, wants nothing to stay behind.
+	NoDaemon bool
+	WorkDir  string
+	TempDir  string
 }
 
 // ReadSystem reads the environment. Directories of the XDG base directory
@@ -38,7 +46,15 @@ func ReadSystem() System {
 	return System{
 		Environ: os.Environ(), Home: home, Path: os.Getenv("PATH"), Shell: os.Getenv("SHELL"), WorkDir: workDir,
 		ConfigHome: config, StateHome: state, RuntimeHome: xdg("XDG_RUNTIME_DIR"), TempDir: os.TempDir(),
+		LoginRuntime: loginRuntime(), NoDaemon: os.Getenv("PRISM_LS_NO_DAEMON") != "",
 	}
+}
+
+func loginRuntime() string {
+	if runtime.GOOS != "linux" {
+		return ""
+	}
+	return filepath.Join("/run/user", strconv.Itoa(os.Getuid()))
 }
 
 func xdg(name string) string {

@@ -28,9 +28,9 @@ const (
 	drainTime = 400 * time.Millisecond
 )
 
-// codeCancelled is the JSON-RPC error code for a request that its sender
+// CodeCancelled is the JSON-RPC error code for a request that its sender
 // cancelled (the Language Server Protocol's RequestCancelled; MCP names none).
-const codeCancelled = -32800
+const CodeCancelled = -32800
 
 // Conn is one client's connection: newline-delimited JSON-RPC over a pair of
 // streams. It is an mcp.Transport that connects to itself, once.
@@ -38,7 +38,7 @@ const codeCancelled = -32800
 // One goroutine reads frames until the input ends; Close does not wait for it,
 // because a read of standard input cannot be interrupted.
 type Conn struct {
-	in  *frames
+	in  *Frames
 	out io.Writer
 	log *slog.Logger
 
@@ -142,9 +142,9 @@ func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // receive reads frames until the input ends.
 func (c *Conn) receive() {
 	for {
-		frame, err := c.in.next()
+		frame, err := c.in.Next()
 		switch {
-		case errors.Is(err, errFrameTooLong):
+		case errors.Is(err, ErrFrameTooLong):
 			c.refuse(faultf(nil, jsonrpc.CodeInvalidRequest, "the frame is longer than %d bytes", MaxFrame))
 			continue
 		case err != nil:
@@ -381,7 +381,7 @@ func wireError(err error) *jsonrpc.Error {
 	case errors.As(err, &coded) && coded.Code != 0:
 		return &jsonrpc.Error{Code: coded.Code, Message: err.Error(), Data: coded.Data}
 	case errors.Is(err, context.Canceled):
-		return &jsonrpc.Error{Code: codeCancelled, Message: "the request was cancelled"}
+		return &jsonrpc.Error{Code: CodeCancelled, Message: "the request was cancelled"}
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 }

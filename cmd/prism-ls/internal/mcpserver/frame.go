@@ -11,23 +11,27 @@ import (
 // MaxFrame is the largest frame that is read, in bytes without the newline.
 const MaxFrame = 32 << 20
 
-var errFrameTooLong = errors.New("frame too long")
+// ErrFrameTooLong is a line of more than MaxFrame bytes, which was skipped.
+var ErrFrameTooLong = errors.New("frame too long")
 
-// frames splits a stream into lines of at most max bytes. What is longer is
+// Frames splits a stream into lines of at most max bytes. What is longer is
 // skipped up to its newline without being kept.
-type frames struct {
+type Frames struct {
 	r   *bufio.Reader
 	max int
 }
 
-func newFrames(r io.Reader, max int) *frames {
-	return &frames{bufio.NewReaderSize(r, 64<<10), max}
+// NewFrames splits r into lines of at most MaxFrame bytes.
+func NewFrames(r io.Reader) *Frames { return newFrames(r, MaxFrame) }
+
+func newFrames(r io.Reader, max int) *Frames {
+	return &Frames{bufio.NewReaderSize(r, 64<<10), max}
 }
 
-// next returns the next line that is not blank, without its line ending. The
-// caller owns it. errFrameTooLong means that one line was skipped and that
+// Next returns the next line that is not blank, without its line ending. The
+// caller owns it. ErrFrameTooLong means that one line was skipped and that
 // there may be more; any other error is the end.
-func (f *frames) next() ([]byte, error) {
+func (f *Frames) Next() ([]byte, error) {
 	for {
 		line, err := f.line()
 		if line = bytes.TrimSpace(line); len(line) > 0 || err != nil {
@@ -36,7 +40,7 @@ func (f *frames) next() ([]byte, error) {
 	}
 }
 
-func (f *frames) line() ([]byte, error) {
+func (f *Frames) line() ([]byte, error) {
 	var line []byte
 	tooLong := false
 	for {
@@ -54,7 +58,7 @@ func (f *frames) line() ([]byte, error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case tooLong && (err == nil || errors.Is(err, io.EOF)):
-			return nil, errFrameTooLong
+			return nil, ErrFrameTooLong
 		case errors.Is(err, io.EOF) && len(line) > 0:
 			return line, nil // the last line may lack its newline
 		}
