@@ -21,16 +21,30 @@ type evidence struct {
 	// tree lists the session's processes.
 	tree func() ([]child.Info, error)
 	// lastOutput and lastInput are when something was last written by the program,
-	// and to it; nil is never.
+	// and to it (when that write returned, or now while it lasts); nil is never.
 	lastOutput, lastInput func() time.Time
 }
 
-// inputSettles is how long the kernel and the program may take to notice what was
-// typed: a read that blocks meanwhile may still be the one that it ends.
-const inputSettles = 20 * time.Millisecond
+// How long the kernel may take to hand what was typed to the program, on a busy
+// machine: a read that blocks meanwhile may still be the one that it ends. Once
+// something has come back, an echo mostly, that is over soon.
+const (
+	inputSettles  = 100 * time.Millisecond
+	answerSettles = 20 * time.Millisecond
+)
 
-// recently reports whether something happened within the time that input takes to
-// settle.
-func recently(when func() time.Time) bool {
-	return when != nil && time.Since(when()) < inputSettles
+// settled reports whether everything that was typed is with the program.
+func (ev *evidence) settled() bool {
+	if ev.lastInput == nil {
+		return true
+	}
+	typed := ev.lastInput()
+	answered := ev.lastOutput != nil && ev.lastOutput().After(typed)
+	since := time.Since(typed)
+	return since > inputSettles || answered && since > answerSettles
+}
+
+// wroteLately reports whether the program is writing.
+func (ev *evidence) wroteLately() bool {
+	return ev.lastOutput != nil && time.Since(ev.lastOutput()) < answerSettles
 }

@@ -158,8 +158,8 @@ func (p *probe) judge(ev *evidence, suspects []suspect) InputState {
 		}
 	}
 	for _, look := range reading {
-		beside := look.works || look.tasks > 1 && recently(ev.lastOutput)
-		if !beside && !p.momentary && !p.pending && !recently(ev.lastInput) {
+		beside := look.works || look.tasks > 1 && ev.wroteLately()
+		if !beside && !p.momentary && !p.pending && ev.settled() {
 			return BlockedRead
 		}
 	}

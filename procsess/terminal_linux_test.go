@@ -128,6 +128,7 @@ func (c *console) write(text string) {
 	if _, err := c.master.WriteString(text); err != nil {
 		c.t.Fatal(err)
 	}
+	c.typed.Store(time.Now().UnixNano())
 }
 
 // shows waits until the program has written text.
