@@ -22,6 +22,9 @@ type Options struct {
 	// StateDir holds output that is too much for memory, and what is needed to take
 	// up durable sessions again. "" means that there is neither.
 	StateDir string
+	// Helper is the argument vector that executes a program whose first statements
+	// are child.Main and Main; one more argument is appended. nil is this program.
+	Helper []string
 	// Guard is asked before a session is started, given input, signalled or killed.
 	// What it returns is the caller's answer; without a code of its own that is a
 	// CodeProcessPolicy. nil allows.

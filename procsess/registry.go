@@ -316,7 +316,7 @@ func (r *Registry) close() error {
 
 // end is what becomes of a session with its registry.
 func (e *entry) end(ctx context.Context) error {
-	if e.durable && !e.isOver() {
+	if e.durable { // what it has written outlasts us, too
 		return e.detach()
 	}
 	var killErr error

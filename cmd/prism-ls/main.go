@@ -6,10 +6,12 @@ package main
 import (
 	"os"
 
+	"github.com/prism-ls/prism-ls/procsess"
 	"github.com/prism-ls/prism-ls/tools/child"
 )
 
 func main() {
 	child.Main()
+	procsess.Main()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -10,11 +10,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/prism-ls/prism-ls/procsess"
 	"github.com/prism-ls/prism-ls/tools/child"
 )
 
 func TestMain(m *testing.M) {
 	child.Main()
+	procsess.Main()
 	testscript.Main(supervised{m}, map[string]func(){"prism-ls": main})
 }
 

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package procsess_test
+
+func runRole() {}
