@@ -1,9 +1,9 @@
 package langintel
 
 import (
+	"cmp"
 	"context"
-
-	"go.lsp.dev/protocol"
+	"slices"
 )
 
 // Changed tells the servers about files that were just created, changed or
@@ -20,37 +20,45 @@ func (c *Client) Changed(ctx context.Context, paths ...string) error {
 	return c.announce(ctx, c.watch.note(ctx, real))
 }
 
-// announce sends changes to every live server: to open documents as such, and
-// as file events to those that registered for them.
+// announce sends changes to every server: to open documents as such, and as file
+// events to those that want to hear of them.
 func (c *Client) announce(ctx context.Context, changes []change) error {
-	if len(changes) == 0 {
-		return nil
-	}
 	var first error
-	for _, v := range c.sessions() {
-		var events []*protocol.FileEvent
+	for _, v := range c.listening() {
 		for _, ch := range changes {
 			v.reconsider(ch)
-			watched := v.dynamic.watches(v, ch)
-			if watched {
-				events = append(events, &protocol.FileEvent{URI: v.uriOf(ch.path), Type: ch.kind})
-			}
-			if watched || v.spec.indexed() && v.spec.language(ch.path) != "" {
-				v.changes.note(ch.path)
-			}
 		}
-		if len(events) > 0 {
-			if err := v.rpc.notify("workspace/didChangeWatchedFiles", protocol.DidChangeWatchedFilesParams{Changes: events}); err != nil && first == nil {
-				first = err
-			}
-		}
+		err := v.tell(changes)
 		for _, ch := range changes {
-			if err := v.docs.refresh(ctx, ch.path); err != nil && first == nil {
-				first = err
-			}
+			err = cmp.Or(err, v.docs.refresh(ctx, ch.path))
+		}
+		if !v.stopping.Load() { // what is wanted no more need not hear
+			first = cmp.Or(first, err)
 		}
 	}
 	return first
+}
+
+// listen has a session hear of changes from now on, before it is live: what its
+// process reads while it starts may change at once after that.
+func (c *Client) listen(v *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hearers = append(c.hearers, v)
+}
+
+// hush ends listen.
+func (c *Client) hush(v *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hearers = slices.DeleteFunc(c.hearers, func(h *session) bool { return h == v })
+}
+
+// listening returns the sessions whose process runs, in the order of their start.
+func (c *Client) listening() []*session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.hearers)
 }
 
 // sessions returns the live ones.

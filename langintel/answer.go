@@ -3,6 +3,7 @@ package langintel
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -16,7 +17,7 @@ func (c *Client) soften(ctx context.Context, server string, err error) (Answer, 
 	case errors.Is(ctx.Err(), context.Canceled):
 		return Answer{}, tools.AsError(context.Canceled)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, tools.CodeTimeout):
-		return Answer{Status: TimedOut, Server: server, Reason: "the server did not answer in time; asking again may find it ready"}, nil
+		return Answer{Status: TimedOut, Server: server, Reason: "the server did not answer in time" + c.obstacle(server)}, nil
 	case errors.Is(err, tools.CodeLSPTimeout): // what was found so far, which is nothing
 		return Answer{Status: Partial, Server: server, Reason: printable(tools.AsError(err).Message, 500)}, nil
 	case isUnsupported(err):
@@ -25,6 +26,17 @@ func (c *Client) soften(ctx context.Context, server string, err error) (Answer, 
 		return Answer{Status: Stale, Server: server, Reason: "the files keep changing while the server answers"}, nil
 	}
 	return Answer{}, serverError(server, err)
+}
+
+// obstacle is what may keep a server from answering, as the end of a sentence.
+func (c *Client) obstacle(server string) string {
+	i := slices.IndexFunc(c.opts.Servers, func(s Spec) bool { return s.Name == server })
+	if i >= 0 {
+		if file := c.watch.unreadable(&c.opts.Servers[i]); file != "" {
+			return "; it may wait for " + file + ", which is no regular file, for ever"
+		}
+	}
+	return "; asking again may find it ready"
 }
 
 // serverError gives an error of a server its code.

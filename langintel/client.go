@@ -29,6 +29,7 @@ type Client struct {
 	servers  map[serverKey]*server
 	found    map[serverKey]availability
 	external map[string]bool // dep: paths that results have named
+	hearers  []*session      // those whose process runs
 	closed   bool
 
 	actions   actionIDs

@@ -27,6 +27,9 @@ type collector struct {
 	refused []refusal
 	skip    map[string]string
 	late    atomic.Bool // the server did not answer in time
+	// silent are the servers that did not, in this collection or in one that this is
+	// to be compared with: they are asked nothing more.
+	silent map[*server]bool
 }
 
 // refusal is one file about which a server says nothing.
@@ -37,7 +40,7 @@ func newCollector(c *Client) (*collector, error) {
 	if err != nil {
 		return nil, tools.Errorf(tools.CodeToolInput, "%w", err)
 	}
-	return &collector{client: c, builder: builder, answer: Answer{Status: Complete}, files: map[string]*file{}}, nil
+	return &collector{client: c, builder: builder, answer: Answer{Status: Complete}, files: map[string]*file{}, silent: map[*server]bool{}}, nil
 }
 
 func (k *collector) snapshot() *diagnostics.Snapshot { return k.builder.Snapshot() }
@@ -54,11 +57,12 @@ func (k *collector) collect(ctx context.Context, v *session, paths []string) err
 		Status: diagnostics.StatusOK,
 	}
 	k.name(v.spec.Name)
-	k.late.Store(false)
+	k.late.Store(k.silent[v.server])
 	found, err := k.ask(ctx, v, paths)
 	if err != nil {
 		return err
 	}
+	k.silent[v.server] = k.late.Load()
 	before := len(k.refused)
 	for i, path := range paths {
 		switch one := &found[i]; {
@@ -165,7 +169,7 @@ func (k *collector) lower(status Status, reason string) {
 }
 
 // subject is the document to ask about: opened, unless the server reads the disk
-// for itself.
+// for itself and has certainly been told of the file as it is.
 func (v *session) subject(ctx context.Context, path string) (document, error) {
 	p, err := v.client.work.Resolve(path)
 	if err != nil {
@@ -179,6 +183,9 @@ func (v *session) subject(ctx context.Context, path string) (document, error) {
 		return v.docs.sync(ctx, p)
 	}
 	f, _, err := v.client.files.get(ctx, p)
+	if err == nil && !v.client.watch.told(p.Real, f.id) {
+		return v.docs.sync(ctx, p)
+	}
 	return document{path: p.Real, uri: v.uriOf(p.Real), file: f}, err
 }
 

@@ -101,6 +101,7 @@ func (s *survey) measure(ctx context.Context, changes []edit.Change, renames []d
 	if err != nil {
 		return nil, err
 	}
+	head.silent = maps.Clone(s.base.silent) // what they say now has nothing to be compared with
 	moved := map[string]string{}
 	texts := maps.Clone(s.texts)
 	var files []diagnostics.FileChange

@@ -1,6 +1,7 @@
 package langintel
 
 import (
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 type registrations struct {
 	mu    sync.Mutex
 	byID  map[string]registration
+	added int64         // how often something was registered
 	moved chan struct{} // closed at the next registration; nil until somebody waits
 }
 
@@ -24,6 +26,13 @@ func (r *registrations) changed() <-chan struct{} {
 		r.moved = make(chan struct{})
 	}
 	return r.moved
+}
+
+// count grows with each registration.
+func (r *registrations) count() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.added
 }
 
 type registration struct {
@@ -69,6 +78,7 @@ func (r *registrations) add(params registrationParams) {
 		}
 		r.byID[p.ID] = entry
 	}
+	r.added++
 	if r.moved != nil {
 		close(r.moved)
 		r.moved = nil
@@ -110,10 +120,12 @@ func (r *registrations) all(method string) []jsontext.Value {
 
 // watches reports whether the server wants to hear of a change.
 func (r *registrations) watches(v *session, ch change) bool {
+	root := v.client.work.Root()
+	name := filepath.Join(root, filepath.FromSlash(ch.path))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, entry := range r.byID {
-		if slices.ContainsFunc(entry.watchers, func(w watched) bool { return w.matches(v.rootAbs, ch.path, ch.kind) }) {
+		if slices.ContainsFunc(entry.watchers, func(w watched) bool { return w.matches(name, ch.kind, root, v.rootAbs) }) {
 			return true
 		}
 	}

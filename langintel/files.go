@@ -30,19 +30,24 @@ const (
 type fileID struct {
 	size         int64
 	mtime, ctime int64
+	inode        uint64
 	settled      bool
 }
 
 func identify(info fs.FileInfo) fileID {
 	now := time.Now()
-	id := fileID{size: info.Size(), mtime: info.ModTime().UnixNano(), ctime: changeTime(info)}
+	id := fileID{size: info.Size(), mtime: info.ModTime().UnixNano()}
+	id.ctime, id.inode = ownID(info)
 	id.settled = now.Sub(info.ModTime()) > settle && now.Sub(time.Unix(0, id.ctime)) > settle
 	return id
 }
 
 // same reports whether two identities are certainly of one state.
-func (id fileID) same(other fileID) bool {
-	return id.settled && id.size == other.size && id.mtime == other.mtime && id.ctime == other.ctime
+func (id fileID) same(other fileID) bool { return id.settled && id.like(other) }
+
+// like reports whether two identities differ in nothing but when they were taken.
+func (id fileID) like(other fileID) bool {
+	return id.size == other.size && id.mtime == other.mtime && id.ctime == other.ctime && id.inode == other.inode
 }
 
 // file is one state of one file's content.

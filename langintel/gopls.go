@@ -40,6 +40,7 @@ func gopls() Spec {
 			"gopls.extract_to_new_file", "gopls.modify_tags", "gopls.move_type",
 		},
 		ReadsDisk:   true,
+		Reads:       []string{"go.sum", "go.work.sum"},
 		SymbolQuery: func(names []string) string { return strings.Join(names, ".") + "$" },
 		MaxSymbols:  100,
 		Dependents:  goDependents,

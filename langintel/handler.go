@@ -18,6 +18,23 @@ func cutSection(section, top string) ([]string, bool) {
 	return strings.Split(rest, "."), ok
 }
 
+// heed takes what a server asks in the order in which it speaks: what it registers
+// before it answers a question holds when that has its answer. It must not wait.
+func (v *session) heed(method string, params []byte) {
+	switch method {
+	case "client/registerCapability":
+		var p registrationParams
+		if decodeJSON(params, &p) == nil {
+			v.dynamic.add(p)
+		}
+	case "client/unregisterCapability":
+		var p unregistrationParams
+		if decodeJSON(params, &p) == nil {
+			v.dynamic.remove(p)
+		}
+	}
+}
+
 // handleRequest answers what a server asks, also before initialize has returned
 // (LSP 3.17 §client_* , §window_*, §workspace_*). It runs away from the reader.
 func (v *session) handleRequest(ctx context.Context, method string, params []byte) (any, error) {
@@ -27,18 +44,14 @@ func (v *session) handleRequest(ctx context.Context, method string, params []byt
 	case "workspace/workspaceFolders":
 		return v.folders.list(), nil
 	case "client/registerCapability":
-		var p registrationParams
-		if err := decodeJSON(params, &p); err != nil {
+		if decodeJSON(params, &registrationParams{}) != nil {
 			return nil, invalidParams()
 		}
-		v.dynamic.add(p)
-		return nil, nil
+		return nil, v.tell(nil) // what it has not been told of before
 	case "client/unregisterCapability":
-		var p unregistrationParams
-		if err := decodeJSON(params, &p); err != nil {
+		if decodeJSON(params, &unregistrationParams{}) != nil {
 			return nil, invalidParams()
 		}
-		v.dynamic.remove(p)
 		return nil, nil
 	case "window/workDoneProgress/create":
 		return nil, nil

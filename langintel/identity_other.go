@@ -1,8 +1,11 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package langintel
 
 import "io/fs"
 
-// changeTime is not known here.
-func changeTime(fs.FileInfo) int64 { return 0 }
+// changeTimes: ownID knows when an inode changed.
+const changeTimes = false
+
+// ownID is not known here.
+func ownID(fs.FileInfo) (ctime int64, inode uint64) { return 0, 0 }

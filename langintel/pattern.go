@@ -1,8 +1,8 @@
 package langintel
 
 import (
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -11,7 +11,7 @@ import (
 
 // watched is one registered pattern.
 type watched struct {
-	base    string // absolute; "": the pattern is matched against absolute and root-relative names
+	base    string // absolute; "": the pattern is matched against absolute names and those below a root
 	pattern string
 	kind    int
 }
@@ -49,14 +49,18 @@ func parseWatched(r watchRegistration) []watched {
 
 // matches reports whether the pattern takes in a file (LSP 3.17
 // §didChangeWatchedFilesRegistrationOptions: braces, ** and relative patterns).
-func (w *watched) matches(root, rel string, kind protocol.FileChangeType) bool {
+// All names are absolute.
+func (w *watched) matches(name string, kind protocol.FileChangeType, roots ...string) bool {
 	if w.kind&(1<<(int(kind)-1)) == 0 {
 		return false
 	}
-	absolute := path.Join(filepath.ToSlash(root), rel)
-	if w.base != "" {
-		inner, ok := strings.CutPrefix(absolute, strings.TrimSuffix(filepath.ToSlash(w.base), "/")+"/")
+	name = filepath.ToSlash(name)
+	below := func(dir string) bool {
+		inner, ok := strings.CutPrefix(name, strings.TrimSuffix(filepath.ToSlash(dir), "/")+"/")
 		return ok && doublestar.MatchUnvalidated(w.pattern, inner)
 	}
-	return doublestar.MatchUnvalidated(w.pattern, rel) || doublestar.MatchUnvalidated(w.pattern, absolute)
+	if w.base != "" {
+		return below(w.base)
+	}
+	return doublestar.MatchUnvalidated(w.pattern, name) || slices.ContainsFunc(roots, below)
 }

@@ -41,7 +41,8 @@ func (e *rpcError) Error() string {
 }
 
 // requestHandler answers a server's request; notificationHandler takes a
-// notification, in the reading goroutine, so it must not wait for anything.
+// notification, or looks at a request before that is answered, in the reading
+// goroutine, so it must not wait for anything.
 type (
 	requestHandler      func(ctx context.Context, method string, params []byte) (any, error)
 	notificationHandler func(method string, params []byte)
@@ -82,7 +83,7 @@ func newRPC(in io.Reader, out io.WriteCloser, maxMessage, maxPending int64) *rpc
 // start begins reading. Requests are answered one after the other, away from
 // the reading goroutine, which therefore never waits for a write. It waits only
 // while the server has asked more than may be kept.
-func (r *rpc) start(request requestHandler, notification notificationHandler) {
+func (r *rpc) start(heed notificationHandler, request requestHandler, notification notificationHandler) {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	r.running.Go(func() {
@@ -101,6 +102,7 @@ func (r *rpc) start(request requestHandler, notification notificationHandler) {
 			r.stream.in.release(note.message)
 			return nil
 		}
+		heed(req.Method(), req.Params())
 		size := max(r.least, int64(len(req.Params())))
 		wait, done := context.WithTimeout(ctx, askPatience)
 		defer done()

@@ -174,6 +174,7 @@ func tsgo() Spec {
 		Degraded:  tsDegraded,
 		Ready:     Blocks(),
 		ReadsDisk: true,
+		Reads:     []string{"*.json"},
 		Prime:     tsPrime, Dependents: tsDependents,
 	}
 }

@@ -52,6 +52,7 @@ type session struct {
 	outline outlines
 	signals signals
 	changes changeLog
+	untold  untold
 	primed  primed
 	pace    pace // of diagnostics
 	reaches reaches
@@ -61,6 +62,7 @@ type session struct {
 	endOnce  sync.Once
 	endErr   error
 	stopping atomic.Bool
+	asked    sync.Map // methods to when they were first asked about
 	warm     sync.Map // methods that it has answered
 }
 
@@ -83,7 +85,9 @@ func openSession(ctx context.Context, s *server, run launch) (*session, error) {
 	}
 	live.project = s.client.projectOf(s, run.path)
 	live.folders.init(live)
+	s.client.listen(live)
 	if err := live.spawn(ctx); err != nil {
+		s.client.hush(live)
 		return nil, err
 	}
 	s.client.watch.baseline(ctx)
@@ -129,7 +133,7 @@ func (v *session) spawn(ctx context.Context) error {
 		return tools.Errorf(tools.CodeLSPServer, "%s cannot be started: %w", v.spec.Name, err)
 	}
 	v.rpc = newRPC(outR, inW, v.client.opts.MaxMessageBytes, v.client.opts.MaxPending)
-	v.rpc.start(v.handleRequest, v.handleNotification)
+	v.rpc.start(v.heed, v.handleRequest, v.handleNotification)
 	v.reading.Go(func() {
 		defer close(v.said)
 		_, _ = io.Copy(v.stderr, errR)
@@ -176,6 +180,7 @@ func (v *session) mourn() {
 	_ = v.pipes[2].SetReadDeadline(time.Now().Add(afterExit))
 	<-v.said // its last words go into the error
 	v.rpc.close()
+	v.client.hush(v)
 	close(v.dead)
 }
 
@@ -267,6 +272,9 @@ func (v *session) initialize(ctx context.Context) error {
 	if err := v.rpc.notify("initialized", struct{}{}); err != nil {
 		return err
 	}
+	if err := v.greet(); err != nil {
+		return err
+	}
 	if len(v.config) == 0 || !v.spec.PushSettings {
 		return nil
 	}
@@ -294,11 +302,12 @@ func (v *session) configure() (options jsontext.Value, err error) {
 
 // call sends a request within the client's time for one request. The first
 // question of each kind may have the server load or check what it has not yet,
-// which is part of its start.
+// which is part of its start; that time is given once, however often it is asked.
 func (v *session) call(ctx context.Context, method string, params, result any) error {
 	limit := v.client.opts.Timeout
 	if _, warm := v.warm.Load(method); !warm {
-		limit = max(limit, v.client.opts.StartTimeout)
+		first, _ := v.asked.LoadOrStore(method, time.Now())
+		limit = max(limit, time.Until(first.(time.Time).Add(v.client.opts.StartTimeout)))
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

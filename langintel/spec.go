@@ -91,8 +91,11 @@ type Spec struct {
 	// LoneCR: the server ends lines at a CR without LF too, as LSP 3.17
 	// §textDocuments says; many do not.
 	LoneCR bool
-	// ReadsDisk: what a file holds need not be opened to be asked about.
+	// ReadsDisk: what a file holds need not be opened to be asked about. The server
+	// is told of each change of a file of its languages, of its Roots and of its
+	// Reads (patterns of base names), whether it has registered for them or not.
 	ReadsDisk bool
+	Reads     []string
 	// SymbolQuery makes the workspace/symbol query that finds a name path; nil:
 	// its last name.
 	SymbolQuery func(names []string) string

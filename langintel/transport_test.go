@@ -156,7 +156,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			in, out := pipes(b, result)
 			r := newRPC(in, out, 32<<20, 32)
-			r.start(nil, nil)
+			r.start(nil, nil, nil)
 			ctx := context.Background()
 			length := 0
 			read := resultReader(func(result jsontext.Value) error {

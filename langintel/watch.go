@@ -24,11 +24,13 @@ import (
 type watcher struct {
 	client *Client
 
-	mu     sync.Mutex
-	seen   map[string]fileID // nil: not looked yet
-	links  map[string]bool   // symlinks, which are no files of their own
-	names  []string          // sorted keys of seen; nil: to be made
-	notify *notifier         // nil: changes are found by looking
+	mu   sync.Mutex
+	seen map[string]fileID // nil: not looked yet
+	// others are what is neither a directory nor a regular file, by their type:
+	// symlinks, which are no files of their own, pipes, sockets, devices.
+	others map[string]fs.FileMode
+	names  []string  // sorted keys of seen; nil: to be made
+	notify *notifier // nil: changes are found by looking
 	// blind says why there is no notifier.
 	blind string
 	// touched are the files that were made or changed since the client began.
@@ -67,13 +69,35 @@ func (w *watcher) knows(rel string) bool {
 	return there && w.notify != nil
 }
 
+// told reports whether the servers were told of a file in the state that an
+// identity is of, as far as they want to hear of it.
+func (w *watcher) told(rel string, id fileID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	known, there := w.seen[rel]
+	return there && known.like(id) && (known.settled || w.notify != nil)
+}
+
 // has reports whether the workspace has a file, as last seen.
 func (w *watcher) has(ctx context.Context, rel string) bool {
 	w.baseline(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, there := w.seen[rel]
-	return there || w.links[rel]
+	return there || w.others[rel]&fs.ModeSymlink != 0
+}
+
+// unreadable returns what has the name of a server's file and is something that a
+// program may wait for without end when it reads it, "" if nothing is.
+func (w *watcher) unreadable(s *Spec) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, rel := range slices.Sorted(maps.Keys(w.others)) {
+		if w.others[rel]&fs.ModeSymlink == 0 && s.language(rel) != "" {
+			return oneLine(rel, 200)
+		}
+	}
+	return ""
 }
 
 // degraded says why changes are found later than they could be, or "".
@@ -109,15 +133,15 @@ func (w *watcher) look(ctx context.Context, top string, found func(rel string, i
 			return nil
 		}
 		rel := filepath.ToSlash(name[min(len(name), len(root)+1):])
-		if d.Type()&fs.ModeSymlink != 0 {
-			count++
-			w.links[rel] = true
-		}
-		info, err := d.Info()
-		if err != nil || !d.Type().IsRegular() {
+		count++
+		if !d.Type().IsRegular() {
+			w.others[rel] = d.Type()
 			return nil
 		}
-		count++
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
 		found(rel, identify(info))
 		return nil
 	})
@@ -138,7 +162,7 @@ func (w *watcher) watchDir(dir string) {
 // lookAll is what a look at the whole workspace finds; w.mu is held.
 func (w *watcher) lookAll(ctx context.Context) map[string]fileID {
 	out := make(map[string]fileID, len(w.seen)+64)
-	w.links = map[string]bool{}
+	w.others = map[string]fs.FileMode{}
 	w.look(ctx, w.client.work.Root(), func(rel string, id fileID) { out[rel] = id })
 	return out
 }
@@ -241,7 +265,7 @@ func (w *watcher) judge(changes []change, name string, id fileID) []change {
 	switch {
 	case !known:
 		return append(changes, change{name, protocol.FileChangeTypeCreated})
-	case old.size != id.size || old.mtime != id.mtime || old.ctime != id.ctime || !old.settled && w.notify == nil:
+	case !old.like(id) || !old.settled && w.notify == nil:
 		return append(changes, change{name, protocol.FileChangeTypeChanged})
 	}
 	return changes
@@ -266,6 +290,7 @@ func (w *watcher) noticed(ctx context.Context, list []notice) []change {
 				w.seen[inner] = id
 			})
 		case err == nil && info.Mode().IsRegular():
+			delete(w.others, rel)
 			kind := protocol.FileChangeTypeChanged
 			if _, known := w.seen[rel]; !known {
 				kind = protocol.FileChangeTypeCreated
@@ -273,7 +298,9 @@ func (w *watcher) noticed(ctx context.Context, list []notice) []change {
 			changes = append(changes, change{rel, kind})
 			w.seen[rel] = identify(info)
 		default:
-			w.links[rel] = err == nil && info.Mode()&fs.ModeSymlink != 0
+			if delete(w.others, rel); err == nil {
+				w.others[rel] = info.Mode().Type()
+			}
 			changes = w.forget(changes, rel, n.dir)
 		}
 	}

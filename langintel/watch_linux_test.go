@@ -76,17 +76,6 @@ func told(t *testing.T, b *bench, record *lsptest.Record) string {
 	return all.String()
 }
 
-// happened reports whether the events have one of a kind (LSP 3.17 §fileChangeType)
-// for a file.
-func happened(events string, kind int, name string) bool {
-	for event := range strings.SplitSeq(events, "{") {
-		if strings.Contains(event, fmt.Sprintf(`"type":%d`, kind)) && strings.Contains(event, "/"+name+`"`) {
-			return true
-		}
-	}
-	return false
-}
-
 // A workspace of 50 000 files, most of them dependencies, costs a watch for each
 // directory of its own, and each question knows of what happened before it.
 func TestWatchingManyFiles(t *testing.T) {
