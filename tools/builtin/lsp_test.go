@@ -150,6 +150,12 @@ func TestLSPWire(t *testing.T) {
 	if diff := cmp.Diff(want, server); diff != "" {
 		t.Error(diff)
 	}
+	stopped, _ := h.wire("lsp_status", args{"restart": "gopls"}, `{"status": "complete"}`, "servers")
+	if state := stopped["servers"].([]any)[0].(map[string]any)["state"]; state != "stopped" {
+		t.Errorf("told to restart, it is %v before the next question", state)
+	}
+	h.wire("lsp_hover", args{"symbol": "Shelf.Add"}, `{`+completeAnswer+`, "signature": "func (s *Shelf) Add(n int)"}`, "text")
+	h.fails("lsp_status", args{"restart": "nobody"}, tools.CodeToolInput)
 }
 
 func TestLSPPlaces(t *testing.T) {
