@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/prism-ls/prism-ls/tools/git"
 )
@@ -84,10 +85,15 @@ func ask(ctx context.Context, runner *git.Runner, holder string) (*workTree, err
 	return tree, nil
 }
 
-// identify describes an index file; nil where there is none.
+// settle is how old a change of the index must be before its times are trusted: two
+// changes within one tick of the file system's clock look alike.
+const settle = 50 * time.Millisecond
+
+// identify describes an index file; nil where there is none, or none that is
+// certain to look different after the next change.
 func identify(index string) os.FileInfo {
 	info, err := os.Stat(index)
-	if err != nil {
+	if err != nil || time.Since(info.ModTime()) <= settle {
 		return nil
 	}
 	return info
