@@ -34,11 +34,23 @@ func (c *Config) OutputDir() string { return filepath.Join(c.StateDir, "output")
 // ServerDir holds the language servers that prism-ls has installed.
 func (c *Config) ServerDir() string { return filepath.Join(c.StateDir, "servers") }
 
-// CacheDir is what confined commands of this root have for caches.
-func (c *Config) CacheDir() string {
-	sum := sha256.Sum256([]byte(c.Root))
-	return filepath.Join(c.StateDir, "cache", hex.EncodeToString(sum[:8]))
+// SessionsDir holds what process sessions of this root keep: long output, and what
+// is needed to take them up again. "" is nowhere.
+func (c *Config) SessionsDir() string {
+	if c.StateDir == "" {
+		return ""
+	}
+	return filepath.Join(c.StateDir, "sessions", c.rootKey())
 }
+
+// rootKey is the root as a directory's name.
+func (c *Config) rootKey() string {
+	sum := sha256.Sum256([]byte(c.Root))
+	return hex.EncodeToString(sum[:8])
+}
+
+// CacheDir is what confined commands of this root have for caches.
+func (c *Config) CacheDir() string { return filepath.Join(c.StateDir, "cache", c.rootKey()) }
 
 // SocketDirs are the directories in which this workspace's daemon may listen: the
 // first one that can be used is where one is started, and any may have one,

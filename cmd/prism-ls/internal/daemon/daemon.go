@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
+	"github.com/prism-ls/prism-ls/procsess"
 	"github.com/prism-ls/prism-ls/tools"
 )
 
@@ -32,6 +34,9 @@ type Options struct {
 	// Build tells one program from another, Version is what clients are shown.
 	Build, Version string
 	Logger         *slog.Logger
+	// Person serves a person's own command about process sessions (ps, attach),
+	// as their operator; nil serves none.
+	Person func(ctx context.Context, conn io.ReadWriteCloser, sessions *host.Sessions) error
 }
 
 // Daemon serves the clients of one workspace.
@@ -45,16 +50,15 @@ type Daemon struct {
 	started time.Time
 	stop    context.CancelFunc
 
-	mu       sync.Mutex
-	clients  int
-	idle     time.Duration
-	since    time.Time // nobody has needed it since
-	leaving  bool      // at the next occasion
-	ended    bool      // no further client is taken
-	changed  chan struct{}
-	serving  sync.WaitGroup
-	sessions func() int // live process sessions, of all clients
-	kept     []*os.File // see keep
+	mu      sync.Mutex
+	clients int
+	idle    time.Duration
+	since   time.Time // nobody has needed it since
+	leaving bool      // at the next occasion
+	ended   bool      // no further client is taken
+	changed chan struct{}
+	serving sync.WaitGroup
+	kept    []*os.File // see keep
 }
 
 // ErrAnother means that another daemon serves this workspace already.
@@ -70,7 +74,6 @@ func Open(ctx context.Context, opts *Options) (*Daemon, error) {
 	d := &Daemon{
 		opts: *opts, place: at, parts: parts{log: opts.Logger}, started: time.Now(), since: time.Now(),
 		idle: opts.Config.DaemonIdle(), changed: make(chan struct{}, 1),
-		sessions: func() int { return 0 },
 	}
 	if err := d.open(ctx); err != nil {
 		d.release()
@@ -88,7 +91,8 @@ func (d *Daemon) open(ctx context.Context) error {
 		return tools.Errorf(tools.CodeStateUnavailable, "the daemon cannot listen on %s: %w", d.place.path, err)
 	}
 	d.socket = d.place.socket()
-	return nil
+	d.parts.sessions, err = host.OpenSessions(d.opts.Config, d.opts.Logger, procsess.DaemonSessions.Default)
+	return err
 }
 
 // Serve serves clients until nobody has needed it for the idle time, a client
@@ -171,7 +175,7 @@ func (d *Daemon) watch(ctx context.Context) {
 // means that it ends, and no client is taken from then on.
 func (d *Daemon) remaining() time.Duration {
 	unreachable := !os.SameFile(d.socket, d.place.socket())
-	sessions := d.sessions()
+	sessions := d.parts.sessions.Live()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if unreachable {
@@ -217,7 +221,7 @@ func (d *Daemon) greet(ctx context.Context, conn *net.UnixConn) {
 
 // enter counts a client, or says why there is none.
 func (d *Daemon) enter(said *hello) refusal {
-	sessions := d.sessions()
+	sessions := d.parts.sessions.Live()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -263,7 +267,7 @@ func (d *Daemon) wake() {
 }
 
 func (d *Daemon) status() Status {
-	sessions := d.sessions()
+	sessions := d.parts.sessions.Live()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return Status{

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"syscall"
@@ -226,6 +227,16 @@ func (s *Status) needs() string {
 		return fmt.Sprintf("%d process sessions", s.Sessions)
 	}
 	return fmt.Sprintf("%d clients", s.Clients)
+}
+
+// Person opens a connection that the daemon's Options.Person serves. An error is
+// an [Unavailable], or says why this process is no person's.
+func (d *Dialer) Person(ctx context.Context) (io.ReadWriteCloser, error) {
+	found, err := d.connect(ctx, hello{Kind: kindPerson})
+	if err != nil {
+		return nil, err
+	}
+	return &attached{found.conn, found.in}, nil
 }
 
 // Find returns what the daemon says of itself, or ok = false where there is none.

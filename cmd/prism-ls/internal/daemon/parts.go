@@ -24,7 +24,8 @@ type part struct {
 
 // parts are those of one daemon, the last used one last.
 type parts struct {
-	log *slog.Logger
+	log      *slog.Logger
+	sessions *host.Sessions
 
 	mu      sync.Mutex
 	list    []*part
@@ -48,7 +49,7 @@ func (p *parts) take(cfg *config.Config) (*part, error) {
 		if len(p.list) > 0 {
 			p.log.Info("settings or environment of a client differ: it gets language servers of its own", "root", cfg.Root)
 		}
-		shared, err := host.OpenShared(cfg, p.log)
+		shared, err := host.OpenShared(cfg, p.log, p.sessions)
 		if err != nil {
 			return nil, err
 		}
@@ -91,13 +92,13 @@ func (p *parts) retire() {
 	}
 }
 
-// close closes all parts, and waits for it. No client may be left.
+// close ends the sessions and closes all parts, and waits for it. No client may be left.
 func (p *parts) close() error {
 	p.mu.Lock()
 	list := p.list
 	p.list = nil
 	p.mu.Unlock()
-	var errs []error
+	errs := []error{p.sessions.Close()}
 	for _, have := range list {
 		errs = append(errs, have.shared.Close())
 	}

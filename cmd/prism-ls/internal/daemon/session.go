@@ -33,6 +33,9 @@ func (s *session) run(ctx context.Context) error {
 		return s.refuse(refused, nil)
 	}
 	defer s.daemon.exit()
+	if s.hello.Kind == kindPerson {
+		return s.person(ctx)
+	}
 	if s.hello.Client == nil || (s.hello.Kind == kindCall) != (s.hello.Call != nil) {
 		return s.refuse(refusedProtocol, nil)
 	}
@@ -86,6 +89,20 @@ func (s *session) stop() error {
 	}
 	s.daemon.stop()
 	return err
+}
+
+// person serves a person's own command. Nothing that prism-ls started is one.
+func (s *session) person(ctx context.Context) error {
+	if err := s.peer.notOurs(); err != nil {
+		return s.refuse(refusedSettings, err)
+	}
+	if s.daemon.opts.Person == nil {
+		return s.refuse(refusedProtocol, nil)
+	}
+	if err := s.out.send(welcome{Protocol: protocol, Status: s.daemon.status()}); err != nil {
+		return err
+	}
+	return s.daemon.opts.Person(ctx, &attached{s.conn, s.in}, s.daemon.parts.sessions)
 }
 
 func (s *session) serve(ctx context.Context, cfg *config.Config, client *host.Host) error {

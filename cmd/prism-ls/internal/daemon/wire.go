@@ -29,6 +29,7 @@ type kind string
 const (
 	kindMCP    kind = "mcp"
 	kindCall   kind = "call"
+	kindPerson kind = "person"
 	kindStatus kind = "status"
 	kindStop   kind = "stop"
 )

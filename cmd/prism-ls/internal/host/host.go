@@ -7,6 +7,7 @@ import (
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
 	"github.com/prism-ls/prism-ls/langintel"
+	"github.com/prism-ls/prism-ls/procsess"
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/builtin"
 	"github.com/prism-ls/prism-ls/tools/child"
@@ -31,9 +32,13 @@ type Host struct {
 // Open puts together what serves a single client. Close ends all that its calls
 // started, and the language servers.
 func Open(cfg *config.Config, logger *slog.Logger) (*Host, error) {
-	shared, err := OpenShared(cfg, logger)
+	sessions, err := OpenSessions(cfg, logger, 0)
 	if err != nil {
 		return nil, err
+	}
+	shared, err := OpenShared(cfg, logger, sessions)
+	if err != nil {
+		return nil, errors.Join(err, sessions.Close())
 	}
 	h := &Host{shared: shared, lone: true, cfg: cfg, log: logger, owner: shared.owner, readPaths: builtin.NewReadPathSet()}
 	return h.open()
@@ -66,6 +71,9 @@ func (h *Host) open() (*Host, error) {
 // Registry has the tools that are on offer.
 func (h *Host) Registry() *tools.Registry { return h.registry }
 
+// Sessions are the process sessions of the workspace.
+func (h *Host) Sessions() *procsess.Registry { return h.shared.sessions.Registry() }
+
 // Language is the client of the language servers.
 func (h *Host) Language() *langintel.Client { return h.shared.language }
 
@@ -74,7 +82,7 @@ func (h *Host) Close() error {
 	h.events.Close()
 	var errs []error
 	if h.lone {
-		errs = append(errs, h.shared.Close())
+		errs = append(errs, h.shared.sessions.Close(), h.shared.Close())
 	} else {
 		errs = append(errs, h.owner.Close())
 	}

@@ -30,16 +30,17 @@ type Shared struct {
 	searcher      *search.Searcher
 	language      *langintel.Client
 	languageTools []*tools.Tool
+	sessions      *Sessions
 	// readByCLI is what the calls of the command line have read: they are one
 	// owner, and each is a client of its own.
 	readByCLI *builtin.ReadPathSet
 }
 
 // OpenShared opens what clients share. It starts no process. Close ends all that
-// is not a client's own.
-func OpenShared(cfg *config.Config, logger *slog.Logger) (*Shared, error) {
+// is not a client's own, but for the sessions.
+func OpenShared(cfg *config.Config, logger *slog.Logger, sessions *Sessions) (*Shared, error) {
 	s := &Shared{
-		cfg: cfg, log: logger, owner: child.NewOwner(&child.Options{Logger: logger}),
+		cfg: cfg, sessions: sessions, log: logger, owner: child.NewOwner(&child.Options{Logger: logger}),
 		readByCLI: builtin.NewReadPathSet(),
 	}
 	for _, step := range []func() error{s.openFiles, s.openGit, s.openSearch, s.openLanguage} {

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -32,11 +33,7 @@ func TestAgentsAreApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared, err := host.OpenShared(cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer shared.Close()
+	shared := openShared(t, cfg)
 	write := func(h *host.Host, name string) *tools.Error {
 		input, err := json.Marshal(map[string]string{"path": name, "content": "x"})
 		if err != nil {
@@ -78,11 +75,7 @@ func BenchmarkAgent(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	shared, err := host.OpenShared(cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer shared.Close()
+	shared := openShared(b, cfg)
 	for b.Loop() {
 		agent, err := shared.Agent(cfg, slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -92,4 +85,23 @@ func BenchmarkAgent(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func openShared(t testing.TB, cfg *config.Config) *host.Shared {
+	t.Helper()
+	logger := slog.New(slog.DiscardHandler)
+	sessions, err := host.OpenSessions(cfg, logger, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := host.OpenShared(cfg, logger, sessions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(sessions.Close(), shared.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return shared
 }
