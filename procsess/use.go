@@ -107,6 +107,12 @@ func (w *Wait) check(limit tools.Limit) error {
 	case w.Bytes < 0:
 		return tools.Errorf(tools.CodeToolInput, "bytes is %d, must be 1 or more", w.Bytes)
 	}
+	if w.Match != "" || w.Regex != "" {
+		// Before anything starts, and where a holder would be asked in vain.
+		if _, err := newMatcher(w.Match, w.Regex, 0); err != nil {
+			return err
+		}
+	}
 	seconds, err := limit.Option(int64((w.Timeout + time.Second - 1) / time.Second))
 	if err != nil {
 		return err

@@ -76,16 +76,19 @@ func TestToolsAreShort(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &listed); err != nil {
 		t.Fatal(err)
 	}
-	total, lsp := 0, 0
+	total, lsp, proc := 0, 0, 0
 	for _, tool := range listed.Tools {
 		size := len(tool.Name) + len(tool.Description) + len(tool.InputSchema)
 		total += size
 		if tool.Toolset == "lsp" {
 			lsp += size
 		}
+		if tool.Toolset == "proc" {
+			proc += size
+		}
 	}
-	if len(listed.Tools) < 11 || total >= 24<<10 || lsp >= 8<<10 {
-		t.Errorf("%d tools, %d bytes (at most 24 KiB), of them lsp %d (at most 8 KiB)", len(listed.Tools), total, lsp)
+	if len(listed.Tools) < 31 || total >= 24<<10 || lsp >= 8<<10 || proc >= 5<<10 {
+		t.Errorf("%d tools, %d bytes (at most 24 KiB), of them lsp %d (at most 8 KiB) and proc %d (at most 5 KiB)", len(listed.Tools), total, lsp, proc)
 	}
-	t.Logf("%d tools, %d bytes, of them lsp %d", len(listed.Tools), total, lsp)
+	t.Logf("%d tools, %d bytes, of them lsp %d and proc %d", len(listed.Tools), total, lsp, proc)
 }
