@@ -17,7 +17,10 @@ import (
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/config"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/daemon"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/logfile"
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/people"
+	"github.com/prism-ls/prism-ls/procsess"
 	"github.com/prism-ls/prism-ls/tools"
 )
 
@@ -83,7 +86,7 @@ func (a *app) runDaemon(spawned bool) error {
 	out, closeLog := a.daemonLog(cfg, spawned)
 	defer closeLog()
 	logger := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: cfg.Level()}))
-	served, err := daemon.Open(ctx, &daemon.Options{Config: cfg, Build: build(), Version: version(), Logger: logger})
+	served, err := daemon.Open(ctx, &daemon.Options{Config: cfg, Build: build(), Version: version(), Logger: logger, Person: servePerson})
 	switch {
 	case errors.Is(err, daemon.ErrAnother) && spawned:
 		return nil // somebody else was quicker
@@ -103,6 +106,12 @@ func (a *app) runDaemon(spawned bool) error {
 		fmt.Fprintf(a.err, "serving %s; end with Ctrl-C or `prism-ls serve --stop`\n", cfg.Root)
 	}
 	return served.Serve(ctx)
+}
+
+// servePerson serves a person's command about process sessions.
+func servePerson(ctx context.Context, conn io.ReadWriteCloser, sessions *host.Sessions) error {
+	sessions.TakeUp(ctx, procsess.Caller{Operator: true})
+	return people.Serve(ctx, conn, people.Local(sessions.Registry()))
 }
 
 // daemonLog is where the daemon logs to.
