@@ -190,6 +190,26 @@ func TestSpoolWithoutADirectory(t *testing.T) {
 	}
 }
 
+// TestSpoolGivesUp in the middle, as it does where the disk hangs: the log goes on
+// with what memory holds, whatever is on its way to the disk.
+func TestSpoolGivesUp(t *testing.T) {
+	budget := newSpoolBudget(1 << 30)
+	for at := range 20 {
+		l := newOutputLog(logOptions{dir: t.TempDir(), budget: budget})
+		appendNumbered(l, int64(2<<20+at*100_000), 4096)
+		l.mu.Lock()
+		l.spool.giveUp("the disk hangs")
+		l.mu.Unlock()
+		appendNumbered(l, 8<<20, 4096)
+		if kept := checkKept(t, l); kept < headBytes+ringBytes-chunkBytes || kept > headBytes+ringBytes+chunkBytes || l.degraded() == "" {
+			t.Errorf("kept %d; %q", kept, l.degraded())
+		}
+		if err := l.close(); err != nil || budget.usedNow() != 0 {
+			t.Errorf("close: %v, budget %d", err, budget.usedNow())
+		}
+	}
+}
+
 // TestLogIsReadWhileItGrows: readers and a writer at a time, with a spool that
 // wraps.
 func TestLogIsReadWhileItGrows(t *testing.T) {

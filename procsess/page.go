@@ -18,6 +18,9 @@ const newlineTries = 16
 // Behind a gap, units are recognized once lookBehind bytes are known; those
 // before are lost with the gap.
 //
+// The text of a page is made of its bytes alone: a progress bar that goes on in the
+// next page is there too.
+//
 // The screen view is none of the output's bytes: see screen.render.
 func (l *outputLog) page(view View, cursor int64, most int, eof bool) Page {
 	total := l.total()

@@ -91,8 +91,7 @@ func (t *emulator) write(p []byte) {
 			t.control(b)
 			i++
 		case b < 0x7f:
-			t.put(rune(b))
-			i++
+			i += t.plain(p[i:])
 		default:
 			i += t.character(p[i:])
 		}
@@ -180,6 +179,32 @@ func (t *emulator) named() {
 	}
 }
 
+// plain shows ASCII characters, as many as fit into the row where nothing else
+// is to be heeded, and returns how many.
+func (t *emulator) plain(p []byte) int {
+	if t.wrap || t.insert || t.graphics[index(t.shifted)] {
+		t.put(rune(p[0]))
+		return 1
+	}
+	n := 1
+	for n < min(len(p), t.columns-t.x) && p[n] >= 0x20 && p[n] < 0x7f {
+		n++
+	}
+	t.grid().putASCII(t.x, t.y, p[:n])
+	t.last = rune(p[n-1])
+	t.advance(n)
+	return n
+}
+
+// advance moves the cursor behind what was shown.
+func (t *emulator) advance(columns int) {
+	t.x += columns
+	if t.wrap = t.x >= t.columns; t.wrap {
+		t.x = t.columns - 1
+		t.wrap = !t.noWrap
+	}
+}
+
 // control carries out a control character.
 func (t *emulator) control(b byte) {
 	t.last = 0
@@ -234,11 +259,7 @@ func (t *emulator) put(r rune) {
 	}
 	t.grid().put(t.x, t.y, r, columns)
 	t.last = r
-	t.x += columns
-	if t.wrap = t.x >= t.columns; t.wrap {
-		t.x = t.columns - 1
-		t.wrap = !t.noWrap
-	}
+	t.advance(columns)
 }
 
 func index(second bool) int {

@@ -54,9 +54,12 @@ func (r gridRow) split(at int) {
 // pad makes the row reach to a column.
 func (g *grid) pad(y, to int) gridRow {
 	row := g.rows[y]
-	for len(row) < to {
-		row = append(row, gridCell{})
+	if len(row) >= to {
+		return row
 	}
+	was := len(row)
+	row = slices.Grow(row, to-was)[:to]
+	clear(row[was:])
 	g.rows[y] = row
 	return row
 }
@@ -69,6 +72,16 @@ func (g *grid) put(x, y int, r rune, columns int) {
 	row[x] = gridCell{r: r}
 	if columns == 2 {
 		row[x+1] = gridCell{r: wideRest}
+	}
+}
+
+// putASCII writes characters of one column each.
+func (g *grid) putASCII(x, y int, p []byte) {
+	row := g.pad(y, x+len(p))
+	row.split(x)
+	row.split(x + len(p))
+	for i, b := range p {
+		row[x+i] = gridCell{r: rune(b)}
 	}
 }
 
