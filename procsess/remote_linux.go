@@ -3,7 +3,6 @@ package procsess
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -340,51 +339,4 @@ func (s *remote) discard() error {
 		err = errors.Join(err, s.line.strike(ctx))
 	}
 	return errors.Join(err, s.detach())
-}
-
-// remoteStream is a stream of the holder's.
-type remoteStream struct {
-	session *remote
-	link    *link
-	id      int64
-}
-
-func (s *remote) attach(ctx context.Context, from int64) (stream, error) {
-	l, err := s.connected(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out, err := exchange[attached](ctx, l, callAttach, attaching{from})
-	if err != nil {
-		return nil, err
-	}
-	return &remoteStream{session: s, link: l, id: out.Stream}, nil
-}
-
-func (f *remoteStream) next(ctx context.Context, p []byte) (n int, at int64, err error) {
-	out, err := exchange[followed](ctx, f.link, callNext, following{f.id, len(p)})
-	if err == nil && out.EOF {
-		err = io.EOF
-	}
-	return copy(p, out.Data), out.At, err
-}
-
-func (f *remoteStream) typed(ctx context.Context, p []byte) error {
-	_, err := exchange[nothing](ctx, f.link, callTyped, keying{f.id, p})
-	return err
-}
-
-func (f *remoteStream) resized(ctx context.Context, columns, rows int) error {
-	_, err := exchange[nothing](ctx, f.link, callResized, sizing{f.id, columns, rows})
-	return err
-}
-
-func (f *remoteStream) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
-	defer cancel()
-	_, err := exchange[nothing](ctx, f.link, callDetach, attached{f.id})
-	if f.link.isOver() {
-		return nil
-	}
-	return err
 }
