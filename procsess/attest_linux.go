@@ -86,7 +86,7 @@ func openSocketDir(path string, create bool) (*socketDir, error) {
 	}
 	if int(stat.Uid) != os.Geteuid() || stat.Mode&0o077 != 0 {
 		unix.Close(fd)
-		return nil, tools.Errorf(tools.CodeRecoveryUntrusted, "%s must belong to this user alone (mode 0700), it is of user %d and mode %04o", path, stat.Uid, stat.Mode&0o7777)
+		return nil, tools.Errorf(tools.CodeStateUnavailable, "%s must belong to this user alone (mode 0700), it is of user %d and mode %04o", path, stat.Uid, stat.Mode&0o7777)
 	}
 	return &socketDir{fd: fd}, nil
 }

@@ -3,6 +3,8 @@ package procsess
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -33,10 +35,10 @@ func (r *Registry) Share(caller Caller, id, with string) error {
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.shared[with] = true
-	return nil
+	return e.change(func(owner string, shared map[string]bool) string {
+		shared[with] = true
+		return owner
+	})
 }
 
 // Transfer gives a session to another owner. The former one has no part in it any
@@ -46,10 +48,30 @@ func (r *Registry) Transfer(caller Caller, id, to string) error {
 	if err != nil {
 		return err
 	}
+	return e.change(func(_ string, shared map[string]bool) string {
+		delete(shared, to)
+		return to
+	})
+}
+
+// change changes whose a session is. Where that is on record, it changes there first.
+func (e *entry) change(make func(owner string, shared map[string]bool) string) error {
+	e.sharing.Lock()
+	defer e.sharing.Unlock()
+	e.mu.Lock()
+	shared := maps.Clone(e.shared)
+	owner := make(e.owner, shared)
+	e.mu.Unlock()
+	if s, ok := e.verbs.(interface {
+		belongs(owner string, shared []string) error
+	}); ok {
+		if err := s.belongs(owner, slices.Sorted(maps.Keys(shared))); err != nil {
+			return err
+		}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.owner = to
-	delete(e.shared, to)
+	e.owner, e.shared = owner, shared
 	return nil
 }
 

@@ -18,10 +18,11 @@ const recordNamespace = "prism.coding-agent.process.v1"
 // take it up. It tells what the session is and how to be sure of it, and nothing
 // that was typed, written or passed to it.
 type record struct {
-	Schema  int    `json:"schema"`
-	Session string `json:"session"`
-	Name    string `json:"name,omitempty"`
-	Owner   string `json:"owner,omitempty"`
+	Schema  int      `json:"schema"`
+	Session string   `json:"session"`
+	Name    string   `json:"name,omitempty"`
+	Owner   string   `json:"owner,omitempty"`
+	Shared  []string `json:"shared,omitempty"`
 	// State is Starting before anything is started.
 	State State `json:"state"`
 	// Fingerprint is a hash of the program and its arguments, Mark of the session's

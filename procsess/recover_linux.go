@@ -3,6 +3,8 @@ package procsess
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -195,6 +197,7 @@ func (r *Registry) bury(ctx context.Context, e *entry, l *line, why error) Recov
 		if err := l.strike(ctx); err != nil {
 			return Recovered{ID: e.id, Err: tools.AsError(err)}
 		}
+		_ = os.Remove(filepath.Join(r.opts.sessionsDir(), recorded.Socket)) // nobody listens there
 	}
 	e.verbs = newTombstone(l, r.opts.Logger, info, why)
 	r.mu.Lock()
@@ -207,8 +210,12 @@ func (r *Registry) bury(ctx context.Context, e *entry, l *line, why error) Recov
 
 // entry is a registry's entry for the session.
 func (r *record) entry() *entry {
-	return &entry{
+	e := &entry{
 		id: r.Session, name: r.Name, durable: true, owner: r.Owner,
 		shared: map[string]bool{}, cursors: map[string]int64{}, placed: make(chan struct{}),
 	}
+	for _, who := range r.Shared {
+		e.shared[who] = true
+	}
+	return e
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prism-ls/prism-ls/procsess"
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/child"
 )
 
 // only is the one result of a recovery.
@@ -342,5 +343,73 @@ func TestDurableAttachment(t *testing.T) {
 	}
 	if err := attachment.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestWhoseADurableSessionIsOutlivesItsRegistry(t *testing.T) {
+	dir, mark := t.TempDir(), (&marks{}).take()
+	first := newDurable(t, dir)
+	started := first.cat(mark)
+	if err := first.Share(me, started.ID, "friend"); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Transfer(me, started.ID, "heir"); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := newDurable(t, dir)
+	got := second.recover(t, started.ID)
+	wantCode(t, got.Err, tools.CodeRecoveryOwnership)
+	recovered, err := second.Recover(second.ctx, procsess.Caller{Owner: "heir"})
+	if got := only(t, recovered, err); got.Err != nil || got.Info.Owner != "heir" || len(got.Info.Shared) != 1 {
+		t.Errorf("%+v", got)
+	}
+	_, err = second.Input(second.ctx, procsess.Caller{Owner: "friend"}, started.ID, procsess.Type{Text: "x\n"})
+	if err != nil {
+		t.Error(err)
+	}
+	_, err = second.Input(second.ctx, me, started.ID, procsess.Type{Text: "x\n"})
+	wantCode(t, err, tools.CodeProcessOwnership)
+}
+
+func TestLifetimeOfADurableSession(t *testing.T) {
+	dir, mark := t.TempDir(), (&marks{}).take()
+	first := newDurable(t, dir)
+	start := durable(sh("echo up; sleep " + mark))
+	start.Lifetime = time.Second
+	started := first.start(start)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 20*time.Second, "its time is up", func() bool { return len(carriers(mark)) == 0 })
+	second := newDurable(t, dir)
+	second.recover(t)
+	eventually(t, 5*time.Second, "it says so", func() bool {
+		info, err := second.Get(second.ctx, me, started.ID)
+		return err == nil && info.State == procsess.Expired && info.Exit != nil && info.Exit.By == procsess.ByTimeout
+	})
+}
+
+func TestDurableSessionInASandbox(t *testing.T) {
+	owner := child.NewOwner(nil)
+	defer owner.Close()
+	have, err := owner.Probe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !have.FilesystemIsolated {
+		t.Skip("this kernel does not confine writes (Landlock)")
+	}
+	dir, outside := t.TempDir(), t.TempDir()
+	b := newDurable(t, dir)
+	start := durable(sh("touch inside && echo made; touch " + outside + "/file || echo refused"))
+	start.Dir = t.TempDir()
+	start.Sandbox = &child.Sandbox{Mode: child.Require, WriteRoots: []string{start.Dir}}
+	started := b.start(start)
+	b.wait(started.ID, procsess.Wait{})
+	if got := b.all(started.ID, procsess.TextView); !strings.Contains(got, "made") || !strings.Contains(got, "refused") {
+		t.Errorf("%q", got)
 	}
 }

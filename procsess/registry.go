@@ -41,6 +41,8 @@ type entry struct {
 	// keepAtEnd: released, and not killed, when its owner ends.
 	keepAtEnd bool
 
+	sharing sync.Mutex // one at a time changes whose it is
+
 	// mu guards what is below. It is never held while a verb runs.
 	mu      sync.Mutex
 	owner   string

@@ -3,6 +3,7 @@ package procsess
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net"
 	"sync"
@@ -144,11 +145,10 @@ func (s *remote) connected(ctx context.Context) (*link, error) {
 	case err == nil:
 		s.link, s.last = fresh, said.Info
 		return fresh, nil
-	case errors.Is(err, tools.CodeRecoveryTimeout) || ctx.Err() != nil:
-		return nil, err // it may come to itself
+	case errors.Is(err, tools.CodeRecoveryUnknown), errors.Is(err, tools.CodeRecoveryUntrusted), errors.Is(err, tools.CodeRecoveryFence):
+		s.lost = err
 	}
-	s.lost = err
-	return nil, err
+	return nil, err // of anything else it may come to itself
 }
 
 // greet connects to the holder of a record, and makes sure that it is that.
@@ -166,8 +166,12 @@ func greet(ctx context.Context, dir string, r *record, fence int64) (*link, welc
 	}
 	if err != nil {
 		l.close()
-		if errors.Is(err, tools.CodeAborted) || errors.Is(err, tools.CodeTimeout) {
+		switch {
+		case ctx.Err() != nil:
 			err = context.Cause(ctx)
+		case errors.Is(err, tools.CodeRecoveryUnknown):
+			// Somebody was there, and went. The next one who looks will know.
+			err = tools.Errorf(tools.CodeRecoveryTimeout, "session %s: %w; try again", r.Session, err)
 		}
 		return nil, welcome{}, err
 	}
@@ -179,7 +183,13 @@ func errNoAnswer(session string) error {
 }
 
 func dial(ctx context.Context, dir string, r *record) (conn net.Conn, pid int, err error) {
+	nobody := func(err error) error {
+		return tools.Errorf(tools.CodeRecoveryUnknown, "nobody holds session %s any more: %w", r.Session, err)
+	}
 	sockets, err := openSocketDir(dir, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nobody(err)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -189,8 +199,11 @@ func dial(ctx context.Context, dir string, r *record) (conn net.Conn, pid int, e
 	if ctx.Err() != nil {
 		return nil, 0, context.Cause(ctx)
 	}
-	if err != nil {
-		return nil, 0, tools.Errorf(tools.CodeRecoveryUnknown, "nobody holds session %s any more: %w", r.Session, err)
+	switch {
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, 0, nobody(err)
+	case err != nil: // out of descriptors, or the like: it says nothing of the session
+		return nil, 0, tools.Errorf(tools.CodeRecoveryTimeout, "session %s cannot be reached: %w; try again", r.Session, err)
 	}
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err == nil {
@@ -307,6 +320,13 @@ func (s *remote) release(ctx context.Context) error {
 func (s *remote) resize(ctx context.Context, columns, rows int) error {
 	_, err := soon[nothing](ctx, s, 0, callResize, sizing{Columns: columns, Rows: rows})
 	return err
+}
+
+// belongs records whose the session is.
+func (s *remote) belongs(owner string, shared []string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	defer cancel()
+	return s.line.change(ctx, func(r *record) { r.Owner, r.Shared = owner, shared })
 }
 
 func (s *remote) over() <-chan struct{} { return s.ended }
