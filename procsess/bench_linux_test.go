@@ -168,12 +168,13 @@ func BenchmarkIdle(b *testing.B) {
 	bench := newBench(b, &procsess.Options{Sessions: 64})
 	bench.wait(bench.start(sh("true")).ID, procsess.Wait{}) // what all share is there
 	for b.Loop() {
-		before, memory := threadsNow(b), inUse()
+		before, memory, stacks := threadsNow(b), inUse(), stacksInUse()
 		var ids []string
 		for range sessions {
 			ids = append(ids, bench.start(procsess.Start{Command: "sleep", Args: []string{"1000"}}).ID)
 		}
 		b.ReportMetric(float64(inUse()-memory)/sessions, "B/session")
+		b.ReportMetric(float64(stacksInUse()-stacks)/sessions, "stack-B/session")
 		b.ReportMetric(max(0, float64(threadsNow(b)-before))/sessions, "threads/session")
 		for _, id := range ids {
 			if _, err := bench.Kill(b.Context(), me, id); err != nil {
@@ -190,6 +191,13 @@ func inUse() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+// stacksInUse is the part of it that is stacks of goroutines.
+func stacksInUse() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.StackInuse)
 }
 
 func threadsNow(b *testing.B) int {

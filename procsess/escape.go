@@ -55,6 +55,10 @@ func (e *escapes) scan(p []byte, columns, rows int) (replies []byte) {
 				break
 			}
 			i += esc
+			if n := colourSequence(p[i:]); n > 0 {
+				i += n - 1
+				continue
+			}
 		}
 		switch e.seq.step(p[i]) {
 		case partEscape:

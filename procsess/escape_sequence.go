@@ -182,6 +182,24 @@ func (q *sequence) number(otherwise, most int) int {
 	return n
 }
 
+// colourSequence is the length of the whole SGR sequence that p begins with, 0 if
+// it begins with anything else. These are most sequences there are, and mean
+// nothing here: they need not be taken apart.
+func colourSequence(p []byte) int {
+	if len(p) < 3 || p[1] != '[' {
+		return 0
+	}
+	for i := 2; i < min(len(p), parameterBytes); i++ {
+		switch b := p[i]; {
+		case b == 'm':
+			return i + 1
+		case b < '0' || b > ';':
+			return 0
+		}
+	}
+	return 0
+}
+
 // unitEnd is the end of the unit that begins at i: a character, or a whole escape
 // sequence. It is -1 where b ends first.
 func unitEnd(b []byte, i int) int {
@@ -225,20 +243,27 @@ const lookBehind = maxSequence + 2*utf8.UTFMax
 // or behind it, -1 where b ends first. It is right if b begins with the log or
 // lookBehind bytes before t.
 func borders(b []byte, t int) (before, after int) {
-	at := max(0, t-lookBehind)
-	if esc := bytes.IndexByte(b[at:t], codeEscape); esc >= 0 {
-		// Whatever came before, a sequence begins here.
-		at += esc
-	} else {
+	from := max(0, t-lookBehind)
+	last := bytes.LastIndexByte(b[from:t], codeEscape)
+	if last < 0 {
 		// No sequence reaches this far: it would have been cut.
-		at = t
 		for back := 1; back < utf8.UTFMax && t-back >= 0; back++ {
 			if utf8.RuneStart(b[t-back]) {
-				at = t - back
-				break
+				return walk(b, t-back, t)
 			}
 		}
+		return t, t
 	}
+	// Whatever came before, the last ESC begins a sequence or ends a string, and
+	// what follows is the same. Which of them it is matters if that is not over yet.
+	if before, after = walk(b, from+last, t); before == from+last {
+		return walk(b, from+bytes.IndexByte(b[from:t], codeEscape), t)
+	}
+	return before, after
+}
+
+// walk goes from a border to those around t.
+func walk(b []byte, at, t int) (before, after int) {
 	for at < t {
 		next := unitEnd(b, at)
 		if next < 0 || next > t {

@@ -74,7 +74,7 @@ func TestEscapesModes(t *testing.T) {
 }
 
 func TestEscapesDoNotDependOnPieces(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range seeds(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		raw := terminalNoise(r, 500)
 		whole, pieces := &escapes{}, &escapes{}

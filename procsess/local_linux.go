@@ -16,11 +16,12 @@ import (
 )
 
 // openWait is how long after a program's end, without a byte, its output counts as
-// complete though somebody still holds it open.
-const openWait = 50 * time.Millisecond
+// complete though somebody still holds it open. Whoever waits is promised 50 ms, of
+// which a little is for waking up.
+const openWait = 48 * time.Millisecond
 
 // local is a session whose program this process started. One goroutine drains the
-// output and one waits for the program; an idle session has nothing else.
+// output; an idle session has no other.
 type local struct {
 	engine  *engine
 	launch  *launch
@@ -39,7 +40,6 @@ type local struct {
 
 	started  time.Time
 	ended    chan struct{} // closed with the program's end
-	finished chan struct{} // closed when both goroutines are over
 	routines sync.WaitGroup
 	expiry   *time.Timer
 
@@ -61,8 +61,8 @@ type local struct {
 func startLocal(ctx context.Context, e *engine, l *launch, onEnd func(*local)) (*local, error) {
 	s := &local{
 		engine: e, launch: l, state: Running, columns: l.Columns, rows: l.Rows, onEnd: onEnd,
-		log:   newOutputLog(logOptions{dir: l.SpoolDir, budget: e.budget, spool: l.Spool}),
-		ended: make(chan struct{}), finished: make(chan struct{}),
+		log:     newOutputLog(logOptions{dir: l.SpoolDir, budget: e.budget, spool: l.Spool}),
+		ended:   make(chan struct{}),
 		resizes: rate.NewLimiter(rate.Every(time.Minute/time.Duration(l.Resizes)), int(l.Resizes)),
 	}
 	cmd := child.Command{Path: l.Path, Args: l.Args, Dir: l.Dir, Env: l.Env, Sandbox: l.Sandbox, TTY: !l.Pipe}
@@ -87,8 +87,8 @@ func startLocal(ctx context.Context, e *engine, l *launch, onEnd func(*local)) (
 	s.writer.file = s.typedInto()
 	s.expiry = time.AfterFunc(l.Lifetime, s.expire)
 	s.routines.Go(s.drain)
-	s.routines.Go(s.await)
-	go func() { s.routines.Wait(); close(s.finished) }()
+	s.routines.Add(1)
+	s.process.AfterEnd(s.await)
 	return s, nil
 }
 
@@ -141,8 +141,9 @@ func (s *local) closeFiles() {
 	}
 }
 
-// await waits for the program itself.
+// await takes note of the program's end.
 func (s *local) await() {
+	defer s.routines.Done()
 	exit, err := s.process.Wait(context.Background())
 	s.mu.Lock()
 	s.endedAt = time.Now()
@@ -206,6 +207,6 @@ func (s *local) detach() error { return nil }
 func (s *local) discard() error {
 	s.expiry.Stop()
 	s.closeFiles()
-	<-s.finished
+	s.routines.Wait()
 	return s.log.close()
 }

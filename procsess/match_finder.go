@@ -16,6 +16,8 @@ type finder struct {
 	program *syntax.Prog
 	// prefix is what every match begins with, if that is known.
 	prefix []byte
+	// first are the bytes that a match can begin with; nil where one may be empty.
+	first *[256]bool
 	// threads are states in the order in which they are preferred.
 	threads []thread
 	// before is the last character, -1 in the beginning.
@@ -51,7 +53,25 @@ func newFinder(program *syntax.Prog, offset int64) finder {
 	if prefix, _ := program.Prefix(); prefix != "" {
 		f.prefix = []byte(prefix)
 	}
+	f.first = f.firstBytes()
 	return f
+}
+
+// firstBytes finds what a match can begin with, whatever stands before it.
+func (f *finder) firstBytes() *[256]bool {
+	f.scratch.step++
+	anything := ^syntax.EmptyOp(0)
+	if f.follow(thread{pc: uint32(f.program.Start)}, anything) {
+		f.matched = false
+		return nil
+	}
+	var first [256]bool
+	for b := range first {
+		first[b] = b >= utf8.RuneSelf || slices.ContainsFunc(f.scratch.ready, func(t thread) bool {
+			return f.program.Inst[t.pc].MatchRune(rune(b))
+		})
+	}
+	return &first
 }
 
 // clone makes a finder that goes on from the same state.
@@ -69,7 +89,7 @@ func (f *finder) feed(text []byte, begin, end int64, quit *atomic.Bool) {
 		if f.matched && len(f.threads) == 0 || quit.Load() {
 			return
 		}
-		if len(f.threads) == 0 && len(f.prefix) > 0 {
+		if len(f.threads) == 0 && f.first != nil {
 			if skip := f.skip(text[i:]); skip > 0 {
 				f.before, _ = utf8.DecodeLastRune(text[:i+skip])
 				f.pass(skip, offsetOf(i+skip, begin, end, verbatim))
@@ -102,6 +122,14 @@ func offsetOf(n int, begin, end int64, verbatim bool) int64 {
 
 // skip is how many bytes no match begins in, whatever follows.
 func (f *finder) skip(text []byte) int {
+	if len(f.prefix) == 0 {
+		for i, b := range text {
+			if f.first[b] {
+				return i
+			}
+		}
+		return len(text)
+	}
 	if i := bytes.Index(text, f.prefix); i >= 0 {
 		return i
 	}

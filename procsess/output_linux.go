@@ -48,6 +48,9 @@ func (s *local) waitsForInput() Input {
 		master: s.master, leader: s.process.PID(), tree: s.process.Tree,
 		lastOutput: when(&s.lastOutput), lastInput: when(&s.lastInput),
 	}
+	if s.writer.waiting() > 0 {
+		ev.lastInput = time.Now // still being given
+	}
 	if s.stdin != nil && !s.writer.ended() {
 		ev.stdin = s.stdin
 	}

@@ -64,7 +64,7 @@ func TestPage(t *testing.T) {
 // TestPagesAreTheLog: whatever is in the output and however large pages are, put
 // together they are the output, and no page begins or ends within a unit.
 func TestPagesAreTheLog(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range seeds(150) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		raw := terminalNoise(r, 30_000)
 		l := logOf(string(raw))

@@ -82,6 +82,12 @@ func (t *emulator) grid() *grid {
 func (t *emulator) write(p []byte) {
 	for i := 0; i < len(p); {
 		b := p[i]
+		if b == codeEscape && t.seq.phase == inText && t.left == 0 {
+			if n := colourSequence(p[i:]); n > 0 {
+				i += n
+				continue
+			}
+		}
 		switch {
 		case t.seq.phase != inText || b == codeEscape && t.left == 0:
 			i += t.escape(b)

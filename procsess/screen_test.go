@@ -174,7 +174,7 @@ func TestScreenPosition(t *testing.T) {
 }
 
 func TestScreenDoesNotDependOnPieces(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range seeds(300) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		raw := terminalNoise(r, 3000)
 		whole, pieces := newEmulator(40, 10), newEmulator(40, 10)

@@ -20,6 +20,9 @@ const (
 	padPerByte = 16
 )
 
+// rowBytes is room for a row of usual length.
+const rowBytes = 128
+
 // textWatcher sees text come into being.
 type textWatcher interface {
 	// appended: the last row has grown by run, which output from begin to end has
@@ -87,6 +90,12 @@ func (s *textStream) write(p []byte) {
 	base := s.at
 	for i := 0; i < len(p); {
 		b := p[i]
+		if b == codeEscape && s.seq.phase == inText && s.left == 0 {
+			if n := colourSequence(p[i:]); n > 0 {
+				i += n
+				continue
+			}
+		}
 		switch {
 		case s.seq.phase != inText || b == codeEscape && s.left == 0:
 			i += s.escape(b, base+int64(i)+1)
@@ -337,7 +346,7 @@ func (s *textStream) newline(end int64) {
 // addRow adds an empty row, for which the oldest may have to go.
 func (s *textStream) addRow() {
 	if len(s.rows) < s.tail {
-		s.rows = append(s.rows, &textRow{})
+		s.rows = append(s.rows, &textRow{text: make([]byte, 0, rowBytes)})
 		return
 	}
 	oldest := s.rows[0]

@@ -101,7 +101,7 @@ func inPieces(r *rand.Rand, b []byte, call func([]byte)) {
 }
 
 func TestTextDoesNotDependOnPieces(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range seeds(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		raw := terminalNoise(r, 20+r.IntN(20000))
 		want := textOf(raw)
@@ -144,4 +144,49 @@ func TestTextOfHostileOutput(t *testing.T) {
 			t.Errorf("%q: %d bytes became %d", piece, len(raw), len(got))
 		}
 	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add([]byte("10%\r\x1b[K20%\n\x1b[2A\u65e5e\u0301\b\t"), uint16(3))
+	f.Add(terminalNoise(rand.New(rand.NewPCG(1, 1)), 200), uint16(100))
+	f.Fuzz(func(t *testing.T, raw []byte, cut uint16) {
+		whole := textOf(raw)
+		if !utf8.Valid(whole) || bytes.ContainsFunc(whole, func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }) {
+			t.Errorf("%q is %q", raw, whole)
+		}
+		at := int(cut) % (len(raw) + 1)
+		s := newTextStream(0)
+		s.write(raw[:at])
+		s.write(raw[at:])
+		if pieces := s.finish(); !bytes.Equal(pieces, whole) {
+			t.Errorf("%q\nwhole  %q\npieces %q", raw, whole, pieces)
+		}
+		var pages []byte
+		l := logOf(string(raw))
+		for cursor := int64(0); cursor < l.total(); {
+			p := l.page(RawView, cursor, at+1, true)
+			pages = append(pages, p.Data...)
+			if p.Cursor <= cursor {
+				t.Fatalf("%q: a page at %d ends at %d", raw, cursor, p.Cursor)
+			}
+			cursor = p.Cursor
+		}
+		if !bytes.Equal(pages, raw) {
+			t.Errorf("%q: pages of %d are %q", raw, at+1, pages)
+		}
+		m, err := newMatcher("", `zq[xy]+!`, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.feed(raw[:at])
+		m.feed(raw[at:])
+	})
+}
+
+// seeds is how many random cases are tried, fewer under the race detector.
+func seeds(n uint64) uint64 {
+	if raceEnabled {
+		return 1 + n/10
+	}
+	return n
 }

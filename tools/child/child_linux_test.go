@@ -385,3 +385,32 @@ func TestLookPath(t *testing.T) {
 		t.Errorf("relative entry: %v", err)
 	}
 }
+
+// TestAfterEnd: what is to run after a program's end runs once, whenever it is
+// asked for.
+func TestAfterEnd(t *testing.T) {
+	owner := newOwner(t)
+	process, err := owner.Start(within(t, 20*time.Second), sh("exit 4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := make(chan int, 3)
+	after := func() {
+		exit, err := process.Wait(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		codes <- exit.Code
+	}
+	process.AfterEnd(after)
+	<-process.Done()
+	process.AfterEnd(after)
+	for range 2 {
+		if code := <-codes; code != 4 {
+			t.Errorf("exit %d", code)
+		}
+	}
+	if len(codes) != 0 {
+		t.Error("one ran twice")
+	}
+}

@@ -95,6 +95,7 @@ func (o *Owner) Close() error {
 
 // Process is a program that was started.
 type Process struct {
+	afters  afters
 	owner   *Owner
 	process *os.Process
 	command string
@@ -142,6 +143,7 @@ func (p *Process) reap() {
 		p.exit = exitOf(state)
 	}
 	close(p.done)
+	p.afters.run()
 }
 
 // PID is the process's number; it may be used again once the process has ended.

@@ -26,6 +26,7 @@ type Process struct {
 	done   chan struct{} // the program itself has ended
 	exit   Exit          // valid after done
 	err    error         // valid after done
+	afters afters
 	empty  chan struct{} // nothing is left of the tree
 	lost   chan struct{} // the reaper was gone before that
 }
@@ -206,6 +207,7 @@ func (p *Process) setEnd(exit Exit, err error) {
 	p.ending.Do(func() {
 		p.exit, p.err = exit, err
 		close(p.done)
+		p.afters.run()
 	})
 }
 

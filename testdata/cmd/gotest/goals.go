@@ -38,6 +38,13 @@ func goals() []goal {
 		{"langintel", "EditDiagnostics/basedpyright", "ours-p50-ms", 50},
 		{"langintel", "EditDiagnostics/", "ours/raw", 2.5},
 		{"langintel", "FirstAnswer/", "over-1.2-raw-ms", 1000},
+		{"procsess", "Drain/", "bare/ours", 1.053}, // 95 % of the bare loop
+		{"procsess", "Echo", "p50-µs", 25},
+		{"procsess", "DurableEcho", "p50-µs", 150},
+		{"procsess", "Grandchild", "ms", 50},
+		{"procsess", "Idle", "B/session", 12 << 10},
+		{"procsess", "Idle", "threads/session", 0.1},
+		{"procsess", "Producer", "RSS-MB", 3.1}, // the ring, and 2 MB
 		{"diagnostics", "Compare/10000/", "ms", 1000},
 		{"diagnostics", "Seeded/xtools/mixed", "wrong/filter", 0.1},
 		{"diagnostics", "Seeded/restic/mixed", "wrong/filter", 0.1},
