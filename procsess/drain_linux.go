@@ -19,7 +19,7 @@ func (s *local) drain() {
 		case n > 0:
 			s.took(buffer[:n])
 		case errors.Is(err, unix.EAGAIN):
-			return false
+			return flows(int(fd))
 		case !errors.Is(err, unix.EINTR):
 			over = true // a terminal ends with EIO, a pipe with nothing
 		}
@@ -34,6 +34,15 @@ func (s *local) drain() {
 	s.mu.Unlock()
 	s.log.end()
 	s.bell.ring()
+}
+
+// flows waits a moment for more. Being woken through the runtime's poller takes
+// longer than a program that writes without end takes to fill its terminal, and it
+// would stand still meanwhile. An idle session has no thread in here.
+func flows(fd int) bool {
+	polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(polled, 1)
+	return n != 0 || err != nil
 }
 
 // took files what was read, and answers what the program asks its terminal.

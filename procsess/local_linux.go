@@ -53,6 +53,8 @@ type local struct {
 	eof     bool
 	columns int
 	rows    int
+	sizes   []resize
+	showing *screen    // nil until somebody asks what the terminal shows
 	typing  sync.Mutex // keeps what two type apart
 	line    typedLine  // guarded by typing
 }
@@ -83,6 +85,7 @@ func startLocal(ctx context.Context, e *engine, l *launch, onEnd func(*local)) (
 		s.closeFiles()
 		return nil, startError(l, err)
 	}
+	s.modes.position = s.position
 	s.lastOutput.Store(s.started.UnixNano())
 	s.writer.file = s.typedInto()
 	s.expiry = time.AfterFunc(l.Lifetime, s.expire)

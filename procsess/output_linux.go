@@ -12,15 +12,19 @@ import (
 func (s *local) output(_ context.Context, what Output) (Page, error) {
 	view := what.View
 	s.mu.Lock()
-	eof := s.eof
+	eof, alternate := s.eof, s.modes.alternate && s.master != nil
 	s.mu.Unlock()
 	if view == "" {
-		view = TextView // of a full-screen program, too, until screens are rendered
+		if view = TextView; alternate {
+			view = ScreenView
+		}
 	}
 	var page Page
 	switch {
-	case view == ScreenView:
+	case view == ScreenView && s.master == nil:
 		return Page{}, tools.Errorf(tools.CodeProcessUnsupported, "session %s has no terminal and so no screen; take the view text or raw", s.launch.ID)
+	case view == ScreenView:
+		page = s.screenPage(eof)
 	default:
 		if *what.Cursor > s.log.total() {
 			return Page{}, tools.Errorf(tools.CodeOutOfRange, "cursor is %d, the output has %d bytes so far", *what.Cursor, s.log.total())
@@ -30,6 +34,29 @@ func (s *local) output(_ context.Context, what Output) (Page, error) {
 	page.View = view
 	page.State, page.Input = s.situation()
 	return page, nil
+}
+
+// screenPage shows the terminal as it is.
+func (s *local) screenPage(eof bool) Page {
+	s.mu.Lock()
+	shown, sizes := s.screen(), s.sizes
+	s.mu.Unlock()
+	total := s.log.total()
+	text, about := shown.render(s.log, sizes)
+	return Page{Data: text, Start: total, Cursor: total, Total: total, EOF: eof, Screen: &about}
+}
+
+// screen needs mu.
+func (s *local) screen() *screen {
+	if s.showing == nil {
+		s.showing = newScreen(s.launch.Columns, s.launch.Rows)
+	}
+	return s.showing
+}
+
+// position needs mu. It is where the cursor is once output up to an offset is shown.
+func (s *local) position(at int64) (column, row int) {
+	return s.screen().position(s.log, at, s.sizes)
 }
 
 // situation is the state, and whether the program waits for input.
