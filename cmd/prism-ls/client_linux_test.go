@@ -50,6 +50,16 @@ func startIn(t *testing.T, root string, flags ...string) *server {
 // daemon, of its own.
 func startProgram(t *testing.T, program, root string, flags ...string) *server {
 	t.Helper()
+	state := t.TempDir()
+	if root != "" {
+		endAfter(t, root, state)
+	}
+	return startAs(t, program, root, state, flags...)
+}
+
+// startAs runs a program in a workspace with that state directory.
+func startAs(t *testing.T, program, root, state string, flags ...string) *server {
+	t.Helper()
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -58,10 +68,9 @@ func startProgram(t *testing.T, program, root string, flags ...string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, root: root, state: t.TempDir(), in: inW, out: outR, lines: make(chan string, 4096), exited: make(chan error, 1), stderr: &bytes.Buffer{}}
+	s := &server{t: t, root: root, state: state, in: inW, out: outR, lines: make(chan string, 4096), exited: make(chan error, 1), stderr: &bytes.Buffer{}}
 	s.cmd = exec.Command(program, append([]string{"mcp", "--state-dir", s.state}, flags...)...)
 	if root != "" {
-		endAfter(t, root, s.state)
 		s.cmd.Args = append(s.cmd.Args, "--root", root)
 	}
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = inR, outW, s.stderr

@@ -96,6 +96,7 @@ func (a *app) examine(ctx context.Context) []finding {
 		examineState(cfg),
 		examineGit(ctx, cfg, owner),
 		examineSandbox(ctx, owner),
+		a.examineDaemon(ctx, cfg),
 	)
 	return append(findings, a.examineLanguages(ctx, cfg)...)
 }
@@ -198,6 +199,29 @@ func examineSandbox(ctx context.Context, owner *child.Owner) finding {
 	}
 	f.OK = can.FilesystemIsolated && can.NetworkIsolated
 	f.Detail = fmt.Sprintf("file system isolated: %t, network isolated: %t", can.FilesystemIsolated, can.NetworkIsolated)
+	return f
+}
+
+// examineDaemon says who serves this workspace's clients.
+func (a *app) examineDaemon(ctx context.Context, cfg *config.Config) finding {
+	f := finding{Name: "daemon", OK: true, Detail: "none runs; `mcp` and `call` start one when they need it"}
+	d := a.findDaemon(cfg)
+	status, found, err := d.Find(ctx)
+	if err == nil && !found {
+		err = d.Place()
+	}
+	switch {
+	case err != nil:
+		f.OK, f.Detail = false, oneLine(err.Error())
+		f.Fix = "a directory for its socket that is this user's alone: XDG_RUNTIME_DIR, or --state-dir DIR"
+	case found:
+		f.Detail = fmt.Sprintf("process %d, up %s, %d clients, %d process sessions", status.PID, time.Since(status.Started).Round(time.Second), status.Clients, status.Sessions)
+		if status.Build != build() {
+			f.Detail += ", of another build: " + status.Build
+		}
+	case !cfg.Daemon.Enabled || cfg.System.NoDaemon:
+		f.Detail = "none is wanted"
+	}
 	return f
 }
 

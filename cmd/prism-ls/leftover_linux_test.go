@@ -12,6 +12,11 @@ import (
 	"time"
 )
 
+// programs are what the test program is under other names.
+func programs() map[string]func() {
+	return map[string]func(){"prism-ls": main, "prism-liar": liar}
+}
+
 // supervised runs the tests with sockets in a directory of their own, and fails
 // when a daemon is left at the end.
 type supervised struct{ m *testing.M }

@@ -4,6 +4,8 @@ package main
 
 import "testing"
 
+func programs() map[string]func() { return map[string]func(){"prism-ls": main} }
+
 // supervised runs the tests; there are no daemons here.
 type supervised struct{ m *testing.M }
 

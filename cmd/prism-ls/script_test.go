@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	child.Main()
 	procsess.Main()
-	testscript.Main(supervised{m}, map[string]func(){"prism-ls": main})
+	testscript.Main(supervised{m}, programs())
 }
 
 // TestScripts runs the program as a person or a script would, one file a

@@ -115,7 +115,7 @@ func (d *Dialer) plain(settings *Settings) bool {
 
 // start starts a daemon, if there is a place where it could listen.
 func (d *Dialer) start() error {
-	at, err := choose(d.Config)
+	err := d.Place()
 	var none *Unavailable
 	switch {
 	case errors.As(err, &none):
@@ -123,7 +123,6 @@ func (d *Dialer) start() error {
 	case err != nil:
 		return &Unavailable{Reason: "there is no place for the daemon's socket: " + err.Error(), Quiet: !errors.Is(err, errUnsafe), Err: err}
 	}
-	at.close()
 	if err := d.Start(); err != nil {
 		return &Unavailable{Reason: "the daemon could not be started: " + err.Error(), Err: err}
 	}
@@ -250,6 +249,16 @@ func (d *Dialer) Find(ctx context.Context) (status Status, ok bool, err error) {
 	}
 	defer found.conn.Close()
 	return found.status, true, nil
+}
+
+// Place says why a daemon could not listen anywhere, or nil.
+func (d *Dialer) Place() error {
+	at, err := choose(d.Config)
+	if err != nil {
+		return err
+	}
+	at.close()
+	return nil
 }
 
 // Stop ends the daemon and all that it runs, and waits until that is done. ok is

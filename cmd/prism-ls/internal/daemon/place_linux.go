@@ -43,10 +43,10 @@ func openPlace(dir, name string, create bool) (*place, error) {
 		}
 	}
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
-		return nil, fmt.Errorf("%s: %w", dir, errUnsafe)
-	}
 	if err != nil {
+		if _, there := os.Lstat(dir); there == nil {
+			return nil, fmt.Errorf("%s: %w", dir, errUnsafe)
+		}
 		return nil, &os.PathError{Op: "open", Path: dir, Err: err}
 	}
 	p := &place{dir: os.NewFile(uintptr(fd), dir), path: filepath.Join(dir, name+".sock"), name: name}
@@ -96,25 +96,18 @@ func choose(cfg *config.Config) (*place, error) {
 	return nil, errors.Join(failures...)
 }
 
-// everywhere opens the directories in which a daemon may listen already.
+// everywhere opens the directories in which a daemon may listen already. One that
+// is not this user's alone is passed over: whatever listens there is nobody's.
 func everywhere(cfg *config.Config) ([]*place, error) {
 	name, err := socketName(cfg)
 	if err != nil {
 		return nil, err
 	}
 	var places []*place
-	var failures []error
 	for _, dir := range cfg.SocketDirs() {
-		p, err := openPlace(dir, name, false)
-		switch {
-		case err == nil:
+		if p, err := openPlace(dir, name, false); err == nil {
 			places = append(places, p)
-		case errors.Is(err, errUnsafe):
-			failures = append(failures, err)
 		}
-	}
-	if len(places) == 0 {
-		return nil, errors.Join(failures...)
 	}
 	return places, nil
 }
