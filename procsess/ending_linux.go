@@ -107,6 +107,6 @@ func (s *local) setSize(columns, rows int) error {
 		return tools.Errorf(tools.CodePTYBackend, "session %s could not be resized: %w", s.launch.ID, err)
 	}
 	s.columns, s.rows = columns, rows
-	s.sizes = append(s.sizes, resize{s.log.total(), columns, rows})
+	s.screens.resized(s.log.total(), columns, rows)
 	return nil
 }

@@ -53,8 +53,7 @@ type local struct {
 	eof     bool
 	columns int
 	rows    int
-	sizes   []resize
-	showing *screen    // nil until somebody asks what the terminal shows
+	screens screenPair
 	typing  sync.Mutex // keeps what two type apart
 	line    typedLine  // guarded by typing
 }
@@ -85,7 +84,8 @@ func startLocal(ctx context.Context, e *engine, l *launch, onEnd func(*local)) (
 		s.closeFiles()
 		return nil, startError(l, err)
 	}
-	s.modes.position = s.position
+	s.screens.columns, s.screens.rows = l.Columns, l.Rows
+	s.modes.position = func(at int64) (column, row int) { return s.screens.position(s.log, at) }
 	s.lastOutput.Store(s.started.UnixNano())
 	s.writer.file = s.typedInto()
 	s.expiry = time.AfterFunc(l.Lifetime, s.expire)

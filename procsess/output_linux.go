@@ -1,6 +1,7 @@
 package procsess
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -24,7 +25,7 @@ func (s *local) output(_ context.Context, what Output) (Page, error) {
 	case view == ScreenView && s.master == nil:
 		return Page{}, tools.Errorf(tools.CodeProcessUnsupported, "session %s has no terminal and so no screen; take the view text or raw", s.launch.ID)
 	case view == ScreenView:
-		page = s.screenPage(eof)
+		page = s.screenPage(eof, alternate)
 	default:
 		if *what.Cursor > s.log.total() {
 			return Page{}, tools.Errorf(tools.CodeOutOfRange, "cursor is %d, the output has %d bytes so far", *what.Cursor, s.log.total())
@@ -36,27 +37,13 @@ func (s *local) output(_ context.Context, what Output) (Page, error) {
 	return page, nil
 }
 
-// screenPage shows the terminal as it is.
-func (s *local) screenPage(eof bool) Page {
-	s.mu.Lock()
-	shown, sizes := s.screen(), s.sizes
-	s.mu.Unlock()
+// screenPage is what the terminal shows. It goes on at the end of the output: a
+// screen is no part of that.
+func (s *local) screenPage(eof, alternate bool) Page {
 	total := s.log.total()
-	text, about := shown.render(s.log, sizes)
+	text, about := s.screens.render(s.log)
+	about.Alternate = alternate // right even where the screen began anew
 	return Page{Data: text, Start: total, Cursor: total, Total: total, EOF: eof, Screen: &about}
-}
-
-// screen needs mu.
-func (s *local) screen() *screen {
-	if s.showing == nil {
-		s.showing = newScreen(s.launch.Columns, s.launch.Rows)
-	}
-	return s.showing
-}
-
-// position needs mu. It is where the cursor is once output up to an offset is shown.
-func (s *local) position(at int64) (column, row int) {
-	return s.screen().position(s.log, at, s.sizes)
 }
 
 // situation is the state, and whether the program waits for input.
@@ -103,7 +90,7 @@ func (s *local) info(context.Context) Info {
 		ID: l.ID, Name: l.Name, Command: l.Display, State: state, Input: input, PID: s.process.PID(),
 		PTY: !l.Pipe, Columns: s.columns, Rows: s.rows, Durable: l.Durable, Owner: l.Owner,
 		Started: s.started, Ended: s.endedAt, Cursor: s.log.total(), EOF: s.eof, Ports: ports,
-		Exit: s.exit, Degraded: s.log.degraded(),
+		Exit: s.exit, Degraded: cmp.Or(s.log.degraded(), s.screens.degraded()),
 	}
 }
 

@@ -58,6 +58,13 @@ func (l *outputLog) cut(cursor int64, most int, eof bool) (data []byte, start in
 	}
 }
 
+// border is where the unit begins that a cursor lies in.
+func (l *outputLog) border(cursor int64) int64 {
+	data, start, at := l.stretch(cursor, maxSequence)
+	begin, _ := borders(data, at)
+	return start + int64(begin)
+}
+
 // stretch reads what surrounds a cursor, as far back as is needed to know where
 // units begin, and in data the place from which on they are known.
 func (l *outputLog) stretch(cursor int64, ahead int) (data []byte, start int64, at int) {

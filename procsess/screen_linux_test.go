@@ -85,3 +85,62 @@ func TestScreenNeedsTerminal(t *testing.T) {
 	_, err := b.Output(b.ctx, me, id, procsess.Output{View: procsess.ScreenView})
 	wantCode(t, err, tools.CodeProcessUnsupported)
 }
+
+// TestScreenView: it is what is given while the alternate screen is on, follows
+// the terminal's size, and is text again afterwards.
+func TestScreenView(t *testing.T) {
+	b := newBench(t, nil)
+	id := b.start(sh(`stty -echo; printf 'before\n\033[?1049h\033]0;full\007\033[2;3Hone\033[?25l'; read x; printf '\033[H\033[2Jtwo\033[99;99H!'; read x; printf '\033[?1049l\033[?25hafter\n'; read x`)).ID
+	show := func(view procsess.View) procsess.Page {
+		t.Helper()
+		page, err := b.Output(b.ctx, me, id, procsess.Output{Cursor: new(int64), View: view})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page
+	}
+	b.wait(id, procsess.Wait{Input: true})
+	page := show("")
+	want := procsess.Screen{Columns: 120, Rows: 40, CursorColumn: 6, CursorRow: 2, CursorHidden: true, Alternate: true, Title: "full"}
+	if page.View != procsess.ScreenView || string(page.Data) != "\n  one" || page.Screen == nil || *page.Screen != want {
+		t.Errorf("%s %q %+v", page.View, page.Data, page.Screen)
+	}
+	if page.Cursor != page.Total || page.Lost != 0 || page.Total == 0 || page.EOF {
+		t.Errorf("%+v", page)
+	}
+	if page := show(procsess.TextView); page.View != procsess.TextView || page.Screen != nil || string(page.Data) != "before\none" {
+		t.Errorf("%s %q", page.View, page.Data)
+	}
+	if err := b.Resize(b.ctx, me, id, 10, 5); err != nil {
+		t.Fatal(err)
+	}
+	b.types(id, procsess.Type{Keys: []string{"enter"}})
+	b.sees(id, "two")
+	b.wait(id, procsess.Wait{Input: true})
+	if page := show(""); string(page.Data) != "two\n\n\n\n         !" || page.Screen.Columns != 10 || page.Screen.Rows != 5 {
+		t.Errorf("%q %+v", page.Data, page.Screen)
+	}
+	b.types(id, procsess.Type{Keys: []string{"enter"}})
+	b.sees(id, "after")
+	if page := show(""); page.View != procsess.TextView {
+		t.Errorf("behind the alternate screen: %s", page.View)
+	}
+	if page := show(procsess.ScreenView); string(page.Data) != "before\nafter" || page.Screen.Alternate || page.Screen.CursorHidden {
+		t.Errorf("%q %+v", page.Data, page.Screen)
+	}
+	pipe := b.start(onPipe(sh("printf '\\033[?1049hx'; cat"))).ID
+	b.sees(pipe, "x")
+	_, err := b.Output(b.ctx, me, pipe, procsess.Output{Cursor: new(int64), View: procsess.ScreenView})
+	wantCode(t, err, tools.CodeProcessUnsupported)
+	if page, err := b.Output(b.ctx, me, pipe, procsess.Output{Cursor: new(int64)}); err != nil || page.View != procsess.TextView {
+		t.Errorf("on a pipe: %s, %v", page.View, err)
+	}
+}
+
+// TestCursorIsReported: a program that asks where the cursor is gets the right
+// place, whatever was written before.
+func TestCursorIsReported(t *testing.T) {
+	b := newBench(t, nil)
+	id := b.start(procsess.Start{Command: "bash", Args: []string{"--norc", "-c", `printf 'one\ntwo\033[31mdrei\u65e5'; IFS= read -rsd R -p $'\e[6n' at; printf '\nat %s\n' "${at#*[}"`}, Columns: 80, Rows: 24, Env: map[string]string{"LC_ALL": "C.UTF-8"}}).ID
+	b.sees(id, "at 2;10\n")
+}

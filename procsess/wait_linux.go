@@ -38,6 +38,7 @@ func (s *local) wait(ctx context.Context, what Wait) (Waited, error) {
 		return Waited{}, tools.Errorf(tools.CodeOutOfRange, "cursor is %d, the output has %d bytes so far", w.at, total)
 	}
 	if what.Match != "" || what.Regex != "" {
+		w.at = s.log.border(w.at) // else the rest of an escape sequence would be text
 		var err error
 		if w.match, err = newMatcher(what.Match, what.Regex, w.at); err != nil {
 			return Waited{}, err
