@@ -49,7 +49,7 @@ func newInspector(t *testing.T) *inspector {
 
 // shareServers gives a state directory the servers that all tests install, and
 // returns where they are.
-func shareServers(t *testing.T, state string) string {
+func shareServers(t testing.TB, state string) string {
 	t.Helper()
 	shared := os.Getenv("PRISM_TEST_SERVERS")
 	if shared == "" {
