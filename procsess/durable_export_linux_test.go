@@ -9,6 +9,9 @@ import (
 	"github.com/prism-ls/prism-ls/tools/state"
 )
 
+// RaceEnabled is raceEnabled.
+const RaceEnabled = raceEnabled
+
 // DiscardAll ends the durable sessions of a registry and all that is kept of them.
 func DiscardAll(r *Registry) error {
 	r.mu.Lock()

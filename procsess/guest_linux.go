@@ -1,6 +1,7 @@
 package procsess
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -143,12 +144,14 @@ func (g *guest) answerStreams(to map[string]answerer) {
 		if err != nil {
 			return followed{}, err
 		}
-		data := make([]byte, min(max(in.Most, 1), drainBytes))
-		n, at, err := s.next(ctx, data)
+		// Mostly a key's echo comes of it: a buffer for each would keep the collector busy.
+		buffer := g.holder.engine.buffers.Get().(*[drainBytes]byte)
+		defer g.holder.engine.buffers.Put(buffer)
+		n, at, err := s.next(ctx, buffer[:min(max(in.Most, 1), drainBytes)])
 		if errors.Is(err, io.EOF) {
 			return followed{At: at, EOF: true}, nil
 		}
-		return followed{Data: data[:n], At: at}, err
+		return followed{Data: bytes.Clone(buffer[:n]), At: at}, err
 	})
 	to[callTyped] = asked(g, func(ctx context.Context, _ verbs, in keying) (nothing, error) {
 		s, err := g.stream(in.Stream)

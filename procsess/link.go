@@ -1,127 +1,156 @@
 package procsess
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"net"
 	"sync"
-
-	"go.lsp.dev/jsonrpc2"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
 
-// link is one connection between a registry and a holder, at either end.
+// link is one connection between a registry and a holder, at either end. Requests
+// run at the same time.
 type link struct {
-	conn jsonrpc2.Conn
-	// life ends with the connection. (The Conn leaves those who wait for an answer
-	// alone when it ends.)
-	life    context.Context
+	conn    net.Conn
+	life    context.Context // ends with the connection, for its cause
 	running sync.WaitGroup
 	slots   chan struct{}
 
+	writing sync.Mutex
+
 	mu      sync.Mutex
-	serving map[jsonrpc2.ID]context.CancelFunc
+	next    uint32
+	pending map[uint32]chan frame
+	serving map[uint32]context.CancelFunc
 }
 
 // linkCalls bounds what one side may ask at the same time; then it is not read.
 const linkCalls = 256
 
 // answerer answers one request.
-type answerer func(ctx context.Context, params []byte) (json.RawMessage, error)
+type answerer func(ctx context.Context, body []byte) (json.RawMessage, error)
 
 // newLink begins to serve; a client has nothing to answer and gives nil.
 func newLink(conn net.Conn, answers map[string]answerer) *link {
-	l := &link{
-		conn: jsonrpc2.NewConn(newFrames(conn)), serving: map[jsonrpc2.ID]context.CancelFunc{},
-		slots: make(chan struct{}, linkCalls),
-	}
 	life, end := context.WithCancelCause(context.Background())
-	l.life = life
-	l.conn.Go(life, func(_ context.Context, reply jsonrpc2.Replier, request jsonrpc2.Request) error {
-		l.take(reply, request, answers)
-		return nil // an error would end the connection, and of another type the process
-	})
+	l := &link{
+		conn: conn, life: life, slots: make(chan struct{}, linkCalls),
+		pending: map[uint32]chan frame{}, serving: map[uint32]context.CancelFunc{},
+	}
 	l.running.Go(func() {
-		<-l.conn.Done()
-		cause := tools.Errorf(tools.CodeRecoveryUnknown, "the connection to the session's holder has ended")
-		var known *tools.Error
-		if errors.As(l.conn.Err(), &known) && known.Code == tools.CodeRecoveryUntrusted {
-			cause = known
+		in := bufio.NewReader(conn)
+		for {
+			f, err := readFrame(in)
+			if err != nil {
+				conn.Close()
+				end(err)
+				return
+			}
+			l.take(f, answers)
 		}
-		end(cause)
 	})
 	return l
 }
 
-// take takes a request in the reading goroutine and answers it in another.
-func (l *link) take(reply jsonrpc2.Replier, request jsonrpc2.Request, answers map[string]answerer) {
-	call, asked := request.(*jsonrpc2.Call)
-	if !asked {
-		var id jsonrpc2.ID
-		if request.Method() == noteCancel && json.Unmarshal(request.Params(), &id) == nil {
-			l.mu.Lock()
-			if cancel := l.serving[id]; cancel != nil {
-				cancel()
-			}
-			l.mu.Unlock()
+// take deals with one message, in the reading goroutine.
+func (l *link) take(f frame, answers map[string]answerer) {
+	l.mu.Lock()
+	switch f.kind {
+	case frameAnswer, frameFailure:
+		waiting := l.pending[f.id]
+		delete(l.pending, f.id)
+		l.mu.Unlock()
+		if waiting != nil {
+			waiting <- f
 		}
 		return
-	}
-	ctx, cancel := context.WithCancel(l.life)
-	l.mu.Lock()
-	l.serving[call.ID()] = cancel
-	l.mu.Unlock()
-	l.slots <- struct{}{}
-	l.running.Go(func() {
-		defer func() { <-l.slots }()
-		defer func() {
-			l.mu.Lock()
-			delete(l.serving, call.ID())
-			l.mu.Unlock()
+	case frameCancel:
+		if cancel := l.serving[f.id]; cancel != nil {
 			cancel()
-		}()
-		var result json.RawMessage
-		err := error(tools.Errorf(tools.CodeProcessUnsupported, "the holder does not know %.40q; it is of another version", call.Method()))
-		if answer := answers[call.Method()]; answer != nil {
-			result, err = answer(ctx, call.Params())
 		}
-		if err = reply(ctx, result, wireError(err)); err != nil {
-			// Too long, or the connection has ended and this one fails, too.
-			_ = reply(ctx, nil, wireError(err))
-		}
-	})
+	case frameRequest:
+		ctx, cancel := context.WithCancel(l.life)
+		l.serving[f.id] = cancel
+		l.mu.Unlock()
+		l.slots <- struct{}{}
+		l.running.Go(func() { l.answer(ctx, f, answers[f.method]) })
+		return
+	}
+	l.mu.Unlock()
 }
 
-// exchange asks and waits for the answer, the end of the connection, or that of ctx, of
-// which the other side is told.
+func (l *link) answer(ctx context.Context, f frame, how answerer) {
+	var body json.RawMessage
+	err := error(tools.Errorf(tools.CodeProcessUnsupported, "the holder does not know %.40q; it is of another version", f.method))
+	if how != nil {
+		body, err = how(ctx, f.body)
+	}
+	if err == nil {
+		err = l.write(frame{kind: frameAnswer, id: f.id, body: body})
+	}
+	if err != nil { // perhaps only that it was too long; if the connection is gone, so is this
+		_ = l.write(frame{kind: frameFailure, id: f.id, body: encodeFailure(err)})
+	}
+	l.mu.Lock()
+	l.serving[f.id]()
+	delete(l.serving, f.id)
+	l.mu.Unlock()
+	<-l.slots
+}
+
+func (l *link) write(f frame) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	return f.write(l.conn)
+}
+
+// exchange asks and waits for the answer, the end of the connection, or that of ctx,
+// of which the other side is told.
 func exchange[Out any](ctx context.Context, l *link, method string, in any) (out Out, err error) {
-	waiting, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(l.life, func() { cancel(context.Cause(l.life)) })()
-	params, err := json.Marshal(in)
+	body, err := json.Marshal(in)
 	if err != nil {
 		return out, tools.Errorf(tools.CodeInternal, "a request that cannot be encoded: %w", err)
 	}
-	var result json.RawMessage
-	id, err := l.conn.Call(waiting, method, json.RawMessage(params), &result)
-	switch {
-	case err == nil:
-		if err := json.Unmarshal(result, &out); err != nil {
-			return out, tools.Errorf(tools.CodeRecoveryUntrusted, "an answer that is not of this protocol: %w", err)
+	answer := make(chan frame, 1)
+	l.mu.Lock()
+	l.next++
+	id := l.next
+	l.pending[id] = answer
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		delete(l.pending, id)
+		l.mu.Unlock()
+	}()
+	if err := l.write(frame{kind: frameRequest, id: id, method: method, body: body}); err != nil {
+		if tools.AsError(err).Code == tools.CodeRecoveryUnknown {
+			<-l.life.Done() // it has the reason
+			err = context.Cause(l.life)
 		}
-		return out, nil
-	case ctx.Err() != nil:
-		_ = l.conn.Notify(context.Background(), noteCancel, &id)
-		return out, tools.AsError(context.Cause(ctx))
-	case waiting.Err() != nil:
-		return out, context.Cause(waiting)
-	case errors.Is(err, tools.CodeRecoveryUnknown): // from our own side: it could not be sent
-		<-l.life.Done()
-		return out, context.Cause(l.life)
+		return out, err
 	}
-	return out, errorFromWire(err)
+	var f frame
+	select {
+	case f = <-answer:
+	case <-ctx.Done():
+		_ = l.write(frame{kind: frameCancel, id: id})
+		return out, tools.AsError(context.Cause(ctx))
+	case <-l.life.Done():
+		select {
+		case f = <-answer: // it came last
+		default:
+			return out, context.Cause(l.life)
+		}
+	}
+	if f.kind == frameFailure {
+		return out, decodeFailure(f.body)
+	}
+	if err := json.Unmarshal(f.body, &out); err != nil {
+		return out, tools.Errorf(tools.CodeRecoveryUntrusted, "an answer that is not of this protocol: %w", err)
+	}
+	return out, nil
 }
 
 func (l *link) isOver() bool { return l.life.Err() != nil }
@@ -132,12 +161,11 @@ func (l *link) close() {
 	l.running.Wait()
 }
 
-// answering makes an answerer of a function. (The Conn would encode with another
-// package, which has other ideas of times than its decoder.)
+// answering makes an answerer of a function.
 func answering[In, Out any](f func(ctx context.Context, in In) (Out, error)) answerer {
-	return func(ctx context.Context, params []byte) (json.RawMessage, error) {
+	return func(ctx context.Context, body []byte) (json.RawMessage, error) {
 		var in In
-		if err := json.Unmarshal(params, &in); err != nil {
+		if err := json.Unmarshal(body, &in); err != nil {
 			return nil, tools.Errorf(tools.CodeRecoveryUntrusted, "a request that is not of this protocol: %w", err)
 		}
 		out, err := f(ctx, in)

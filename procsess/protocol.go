@@ -2,19 +2,15 @@ package procsess
 
 import (
 	"encoding/json"
-	"errors"
 	"syscall"
-
-	"go.lsp.dev/jsonrpc2"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/child"
 )
 
-// A registry and a holder speak JSON-RPC 2.0 over a Unix socket. The first request
-// of a connection is hello (of the one that a holder is born with: start); the
-// others are the verbs of a session, and those of the streams that are attached.
-// Requests run at the same time; cancel ends one.
+// The requests of a registry to a holder. The first of a connection is hello (of the
+// one that a holder is born with: start); the others are the verbs of a session, and
+// those of the streams that are attached.
 const (
 	callStart   = "start"
 	callHello   = "hello"
@@ -33,7 +29,6 @@ const (
 	callTyped   = "typed"
 	callResized = "resized"
 	callDetach  = "detach"
-	noteCancel  = "cancel"
 )
 
 // processRef names a process beyond its number's reuse.
@@ -101,7 +96,7 @@ func (t typing) input() Type {
 	return out
 }
 
-// ending is a Waited; what matched need not be UTF-8.
+// waitedOnWire is a Waited; what matched need not be UTF-8.
 type waitedOnWire struct {
 	Matched []byte
 	Rest    Waited
@@ -133,9 +128,6 @@ type (
 	killed struct{ Report child.KillReport }
 )
 
-// rpcFailure is the code of every error object; which error it is stands in its data.
-const rpcFailure jsonrpc2.Code = -32000
-
 // failure is a tools.Error on the wire.
 type failure struct {
 	Code    tools.Code      `json:"code"`
@@ -143,33 +135,21 @@ type failure struct {
 	Details json.RawMessage `json:"details,omitempty"`
 }
 
-// wireError makes an error object of any error.
-func wireError(err error) error {
-	if err == nil {
-		return nil
-	}
+func encodeFailure(err error) json.RawMessage {
 	coded := tools.AsError(err)
 	f := failure{Code: coded.Code, Message: coded.Message}
 	if coded.Details != nil {
 		f.Details, _ = json.Marshal(coded.Details) // without them it is still the same error
 	}
-	data, err := json.Marshal(f)
-	if err != nil {
-		return jsonrpc2.NewError(rpcFailure, coded.Message)
-	}
-	raw := json.RawMessage(data)
-	return &jsonrpc2.Error{Code: rpcFailure, Message: coded.Message, Data: &raw}
+	body, _ := json.Marshal(f) // text and valid JSON
+	return body
 }
 
-// errorFromWire is the error that wireError was made of.
-func errorFromWire(err error) error {
-	var object *jsonrpc2.Error
-	if !errors.As(err, &object) {
-		return tools.AsError(err)
-	}
+// decodeFailure is the error that encodeFailure was made of.
+func decodeFailure(body []byte) error {
 	var f failure
-	if object.Data == nil || json.Unmarshal(*object.Data, &f) != nil || f.Code == "" {
-		return tools.Errorf(tools.CodeRecoveryUntrusted, "the holder answered with an error of no known form: %.200q", object.Message)
+	if json.Unmarshal(body, &f) != nil || f.Code == "" {
+		return tools.Errorf(tools.CodeRecoveryUntrusted, "the holder answered with an error of no known form")
 	}
 	out := tools.Errorf(f.Code, "%s", f.Message)
 	if f.Details != nil {
