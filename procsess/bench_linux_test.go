@@ -38,9 +38,15 @@ func BenchmarkDrain(b *testing.B) {
 		name   string
 		line   int
 		noCRLF bool
-	}{{"100-byte-lines", 100, false}, {"100-byte-lines-without-CRLF", 100, true}, {"2-byte-lines", 2, false}} {
+		state  string
+	}{
+		{"100-byte-lines", 100, false, inMemory},
+		{"100-byte-lines-without-CRLF", 100, true, inMemory},
+		{"2-byte-lines", 2, false, inMemory},
+		{"with-spool", 100, false, ""},
+	} {
 		b.Run(c.name, func(b *testing.B) {
-			bench := newBench(b, &procsess.Options{Sessions: 64})
+			bench := newBench(b, &procsess.Options{Sessions: 64, StateDir: c.state})
 			var ours, bare []float64
 			for b.Loop() {
 				s := procsess.Start{NoCRLF: c.noCRLF}

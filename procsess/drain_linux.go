@@ -34,6 +34,7 @@ func (s *local) drain() {
 	s.mu.Unlock()
 	s.log.end()
 	s.bell.ring()
+	s.knell.ring()
 }
 
 // flows waits a moment for more. Being woken through the runtime's poller takes

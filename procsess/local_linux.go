@@ -32,6 +32,7 @@ type local struct {
 	out     *os.File // what is drained: the master, or the pipe from the program
 	writer  writer
 	bell    bell // rings at output, at the program's end and at the output's
+	knell   bell // rings at the two ends only: waking somebody for every read costs a fast program half of its speed
 	resizes *rate.Limiter
 	onEnd   func(*local)
 
@@ -166,6 +167,7 @@ func (s *local) await() {
 	close(s.ended)
 	s.mu.Unlock()
 	s.bell.ring()
+	s.knell.ring()
 	s.onEnd(s)
 }
 

@@ -24,6 +24,9 @@ type bench struct {
 	ctx context.Context
 }
 
+// inMemory is a StateDir for a registry without one.
+const inMemory = "-"
+
 func newBench(tb testing.TB, opts *procsess.Options) *bench {
 	tb.Helper()
 	owner := child.NewOwner(nil)
@@ -33,8 +36,11 @@ func newBench(tb testing.TB, opts *procsess.Options) *bench {
 		settled = *opts
 	}
 	settled.Dir, settled.Env = tb.TempDir(), append(settled.Env, os.Environ()...)
-	if settled.StateDir == "" {
+	switch settled.StateDir {
+	case "":
 		settled.StateDir = tb.TempDir()
+	case inMemory:
+		settled.StateDir = ""
 	}
 	registry, err := procsess.New(owner, &settled)
 	if err != nil {

@@ -17,6 +17,8 @@ const (
 	// how long it must have written nothing for the first of them.
 	inputPause = 30 * time.Millisecond
 	inputQuiet = 15 * time.Millisecond
+	// matchPause is between two looks for text while output flows.
+	matchPause = time.Millisecond
 	// feedBytes is how much output is looked through at a time.
 	feedBytes = 64 << 10
 )
@@ -47,17 +49,25 @@ func (s *local) wait(ctx context.Context, what Wait) (Waited, error) {
 	limit, cancel := context.WithTimeout(ctx, what.Timeout)
 	defer cancel()
 	defer context.AfterFunc(limit, w.abandon)()
+	bell := &s.knell
+	if w.match != nil || what.Bytes > 0 {
+		bell = &s.bell
+	}
 	for {
-		heard := s.bell.heard()
+		heard := bell.heard()
 		out, next := w.look(limit)
 		if out != nil {
 			return w.answer(*out), nil
 		}
+		looked := time.Now()
 		if !sleep(limit, heard, next) {
 			if err := ctx.Err(); err != nil {
 				return Waited{}, tools.AsError(context.Cause(ctx))
 			}
 			return w.answer(Waited{Reason: ReasonTimeout, Cursor: s.log.total()}), nil
+		}
+		if w.match != nil && time.Since(looked) < matchPause {
+			time.Sleep(matchPause) // output flows: it is looked through in larger pieces
 		}
 	}
 }
