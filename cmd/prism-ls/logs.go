@@ -21,7 +21,11 @@ on a terminal with its colours, else as text without escape sequences.`,
 			return a.withSession(args[0], func(ctx context.Context, sessions people.Sessions, info *procsess.Info) error {
 				terminal := isTerminal(a.out)
 				opts := people.LogsOptions{Follow: follow, Raw: raw || terminal, Terminal: terminal}
-				return people.Logs(ctx, sessions, info.ID, a.out, opts)
+				err := people.Logs(ctx, sessions, info.ID, a.out, opts)
+				if follow && ctx.Err() != nil {
+					return nil // it was followed for as long as was wanted
+				}
+				return err
 			})
 		},
 	}
