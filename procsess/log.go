@@ -35,9 +35,10 @@ type outputLog struct {
 	// head is chunk 0, grown as it fills.
 	head []byte
 	// ring is chunks first, first+1, ... to the newest, which is being filled.
-	ring   []*chunk
-	first  int64
-	spare  *chunk
+	ring  []*chunk
+	first int64
+	// spare is chunks out of use, no more than have waited for the disk at a time.
+	spare  []*chunk
 	closed bool
 	spool  *spool
 }
@@ -100,10 +101,12 @@ func (l *outputLog) newChunk() *chunk {
 	if !l.spool.takes() {
 		l.forget(len(l.ring) - (ringBytes/chunkBytes - 1))
 	}
-	c := l.spare
-	if l.spare = nil; c == nil {
-		c = new(chunk)
+	last := len(l.spare) - 1
+	if last < 0 {
+		return new(chunk)
 	}
+	c := l.spare[last]
+	l.spare = l.spare[:last]
 	return c
 }
 
@@ -113,7 +116,7 @@ func (l *outputLog) forget(n int) {
 		return
 	}
 	if !l.spool.writing() {
-		l.spare = l.ring[0]
+		l.spare = append(l.spare, l.ring[0])
 	}
 	rest := copy(l.ring, l.ring[n:])
 	clear(l.ring[rest:])

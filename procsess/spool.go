@@ -34,7 +34,11 @@ type spool struct {
 	// used is how many slots the file has.
 	used    int
 	grow    int // chunks to go until growing is tried again
-	running chan struct{}
+	running bool
+	// stopped is made by close where it has to wait for the writer, which closes it.
+	stopped chan struct{}
+	// patience is used again for each wait: there may be many.
+	patience *time.Timer
 	// moved has a token after each chunk that left memory.
 	moved  chan struct{}
 	ended  bool
@@ -55,7 +59,7 @@ func newSpool(l *outputLog, opts logOptions) *spool {
 func (s *spool) takes() bool { return s != nil && !s.broken }
 
 // writing reports whether a chunk may be in the hands of the disk.
-func (s *spool) writing() bool { return s != nil && s.running != nil }
+func (s *spool) writing() bool { return s != nil && s.running }
 
 // bytes is how much is on disk.
 func (s *spool) bytes() int64 {
@@ -90,14 +94,17 @@ func (s *spool) waits() bool {
 }
 
 func (s *spool) wait() {
-	patience := time.NewTimer(spoolPatience)
-	defer patience.Stop()
+	if s.patience == nil {
+		s.patience = time.NewTimer(spoolPatience)
+	}
+	s.patience.Reset(spoolPatience)
+	defer s.patience.Stop()
 	for s.waits() {
 		s.log.mu.Unlock()
 		late := false
 		select {
 		case <-s.moved:
-		case <-patience.C:
+		case <-s.patience.C:
 			late = true
 		}
 		s.log.mu.Lock()
@@ -109,15 +116,14 @@ func (s *spool) wait() {
 
 // start runs the writer, if it does not run.
 func (s *spool) start() {
-	if s.running == nil {
-		s.running = make(chan struct{})
-		go s.run(s.running)
+	if !s.running {
+		s.running = true
+		go s.run()
 	}
 }
 
 // run writes the oldest chunks until memory holds no more than it should.
-func (s *spool) run(done chan struct{}) {
-	defer close(done)
+func (s *spool) run() {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	for s.hasWork() && s.moveOne() {
@@ -126,7 +132,13 @@ func (s *spool) run(done chan struct{}) {
 		default:
 		}
 	}
-	s.running = nil
+	if s.running = false; s.stopped != nil {
+		close(s.stopped)
+		s.stopped = nil
+	}
+	if s.ended {
+		s.log.spare = nil
+	}
 	select { // whoever waits looks again
 	case s.moved <- struct{}{}:
 	default:
@@ -187,7 +199,7 @@ func (s *spool) moveOne() bool {
 // drop takes the oldest chunk out of memory, and keeps its memory for the next.
 func (s *spool) drop(c *chunk) {
 	s.log.forget(1)
-	s.log.spare = c
+	s.log.spare = append(s.log.spare, c)
 }
 
 // claim finds a slot: a new one while there is room, else that of the oldest
@@ -307,14 +319,18 @@ func (s *spool) close() error {
 	}
 	s.budget.forget(s)
 	s.log.mu.Lock()
-	freed, running := s.discard(), s.running
+	freed := s.discard()
+	if s.running && s.stopped == nil {
+		s.stopped = make(chan struct{})
+	}
+	stopped := s.stopped
 	s.log.mu.Unlock()
 	s.budget.release(freed)
-	if running == nil {
+	if stopped == nil {
 		return nil
 	}
 	select {
-	case <-running:
+	case <-stopped:
 		return nil
 	case <-time.After(spoolPatience):
 		return fmt.Errorf("a write of output to %s has not come back", s.dir)
