@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/prism-ls/prism-ls/tools/state"
 )
@@ -82,4 +83,16 @@ func Sockets(dir string) []string {
 		names = append(names, entry.Name())
 	}
 	return names
+}
+
+// Enter records the intent to start a session, and starts nothing.
+func Enter(r *Registry, id, owner string, created time.Time) error {
+	records, err := r.ledger()
+	if err != nil {
+		return err
+	}
+	_, err = records.enter(context.Background(), record{
+		Schema: recordSchema, Session: id, Owner: owner, State: Starting, Mark: hashOf(newMark()), Socket: socketName(id), Created: created,
+	})
+	return err
 }

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/prism-ls/prism-ls/procsess"
 	"github.com/prism-ls/prism-ls/tools"
@@ -412,4 +416,99 @@ func TestDurableSessionInASandbox(t *testing.T) {
 	if got := b.all(started.ID, procsess.TextView); !strings.Contains(got, "made") || !strings.Contains(got, "refused") {
 		t.Errorf("%q", got)
 	}
+}
+
+// An intent that was recorded and came to nothing, and one that did though nobody
+// was there to record it.
+func TestRecoveryOfAStartThatWasCutShort(t *testing.T) {
+	dir, mark := t.TempDir(), (&marks{}).take()
+	b := newDurable(t, dir)
+	for id, created := range map[string]time.Time{"pjustnow": time.Now(), "plongago": time.Now().Add(-time.Hour)} {
+		if err := procsess.Enter(b.Registry, id, me.Owner, created); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantCode(t, b.recover(t, "pjustnow").Err, tools.CodeRecoveryTimeout)
+	got := b.recover(t, "plongago")
+	wantCode(t, got.Err, tools.CodeRecoveryUnknown)
+	if got.Info.State != procsess.Unknown {
+		t.Errorf("%+v", got.Info)
+	}
+
+	first := newDurable(t, dir)
+	started := first.cat(mark)
+	var before string
+	if err := procsess.ChangeRecord(dir, started.ID, func(data string) string {
+		before = data
+		created := regexp.MustCompile(`"created":"[^"]*"`)
+		numbers := regexp.MustCompile(`"boot":"[^"]*","holder":\{[^}]*\},"child":\{[^}]*\}`)
+		data = strings.Replace(data, `"state":"running"`, `"state":"starting"`, 1)
+		data = numbers.ReplaceAllString(data, `"boot":"","holder":{"pid":0,"started":0},"child":{"pid":0,"started":0}`)
+		return created.ReplaceAllString(data, `"created":"2020-01-01T00:00:00Z"`)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	second := newDurable(t, dir)
+	if got := second.recover(t, started.ID); got.Err != nil || got.Info.State != procsess.Running || got.Info.PID != started.PID {
+		t.Errorf("%+v", got)
+	}
+	records, err := procsess.Records(dir)
+	after := records[started.ID]
+	for _, part := range []string{"boot", "holder", "child", "state"} {
+		of := regexp.MustCompile(`"` + part + `":("[^"]*"|\{[^}]*\})`)
+		if was := of.FindString(before); err != nil || was == "" || was != of.FindString(after) {
+			t.Errorf("%s was %q, is %q, %v", part, was, of.FindString(after), err)
+		}
+	}
+}
+
+// A full disk refuses what must be on record, and nothing else.
+func TestDurableOnAFullDisk(t *testing.T) {
+	if os.Getenv("PRISM_PROCSESS_TEST_MOUNTS") == "" {
+		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), "PRISM_PROCSESS_TEST_MOUNTS=1")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+		if os.Geteuid() != 0 {
+			cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
+			cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
+		}
+		output, err := cmd.CombinedOutput()
+		if errors.Is(err, os.ErrPermission) && os.Geteuid() != 0 {
+			t.Skip("this system lets only the superuser mount")
+		}
+		if err != nil {
+			t.Errorf("%v\n%s", err, output)
+		}
+		return
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	b := newDurable(t, dir)
+	first := b.cat((&marks{}).take())
+	filler, err := os.Create(dir + "/filler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = filler.Write(make([]byte, 4096))
+	}
+	filler.Close()
+	_, err = b.Start(b.ctx, me, durable(sh("cat")))
+	wantCode(t, err, tools.CodeStateUnavailable)
+	if waited := b.wait(b.start(sh("exit 3")).ID, procsess.Wait{}); *waited.Exit.Code != 3 {
+		t.Errorf("others: %+v", waited)
+	}
+	b.types(first.ID, procsess.Type{Text: "still there\n"})
+	b.sees(first.ID, "still there")
+	if err := os.Remove(dir + "/filler"); err != nil {
+		t.Fatal(err)
+	}
+	b.start(durable(sh("cat")))
 }
