@@ -120,7 +120,7 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 	option := func(id string) string {
 		return `{"id":"` + id + `","label":"` + id + `","pros":` + three + `,"cons":` + three + `}`
 	}
-	undoID := ""
+	undoID, session := "", ""
 	calls := []struct {
 		tool string
 		args []string
@@ -148,12 +148,24 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 		{"lsp_code_actions", []string{"path=stock/stock.go", "line=1"}, "", false},
 		{"lsp_format", []string{"path=stock/stock.go"}, "", false},
 		{"lsp_status", nil, "gopls", false},
+		{"proc_start", []string{"command=echo up; cat", "durable=true", `readyWhen={"match":"up"}`}, ", ready", false},
+		{"proc_list", nil, "running", false},
+		{"proc_wait", []string{"match=up", "cursor=0"}, "match \"up\"", false},
+		{"proc_resize", []string{"columns=80", "rows=24"}, "running", false},
+		{"proc_input", []string{"text=typed\n", "waitMs=2000"}, "typed", false},
+		{"proc_output", []string{"cursor=0"}, "up\ntyped", false},
+		{"proc_signal", []string{"signal=SIGCONT"}, "running", false},
+		{"proc_kill", nil, "killed", false},
+		{"proc_release", nil, "ERR_PRISM_PROCESS_STATE", true},
 		{"ask_user_decision", []string{"question=Which?", "options=[" + option("x") + "," + option("y") + "]"}, "ERR_PRISM_DECISION_UNSUPPORTED", true},
 	}
 	called := map[string]bool{}
 	for _, c := range calls {
 		if c.tool == "undo" {
 			c.args = []string{"undoId=" + undoID}
+		}
+		if strings.HasPrefix(c.tool, "proc_") && session != "" && c.tool != "proc_list" {
+			c.args = append(c.args, "id="+session)
 		}
 		result := in.call(c.tool, c.args...)
 		called[c.tool] = true
@@ -163,6 +175,9 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 		}
 		if result.IsError != c.fail || !strings.Contains(text, c.says) {
 			t.Errorf("%s %v: error %t, text %q, want %q", c.tool, c.args, result.IsError, text, c.says)
+		}
+		if c.tool == "proc_start" {
+			session, _, _ = strings.Cut(text, ":")
 		}
 		if _, after, ok := strings.Cut(text, "undoId "); ok && c.tool == "lsp_rename" {
 			undoID, _, _ = strings.Cut(after, "\n")

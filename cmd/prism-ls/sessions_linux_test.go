@@ -397,3 +397,46 @@ func TestAttachedAreNotSlowedDown(t *testing.T) {
 	s.types("\x1d")
 	s.leaves(0)
 }
+
+// TestAgentComesBack: an agent that is started anew has its sessions, and another
+// at the same time has none of them.
+func TestAgentComesBack(t *testing.T) {
+	s := newServed(t)
+	agent := func() *server {
+		a := startAs(t, s.program, s.root, s.state, "--profile", "trusted")
+		a.initialize()
+		return a
+	}
+	ask := func(a *server, tool, arguments string) string {
+		a.startCall(1, tool, arguments)
+		r := a.receive()
+		if len(r.Result.Content) != 1 {
+			t.Fatal(r.raw)
+		}
+		return r.Result.Content[0].Text
+	}
+	first, second := agent(), agent()
+	text := ask(first, "proc_start", `{"command": "echo mine; cat", "readyWhen": {"match": "mine"}}`)
+	id, _, _ := strings.Cut(text, ":")
+	if got := ask(second, "proc_output", `{"id": "`+id+`"}`); !strings.HasPrefix(got, "ERR_PRISM_PROCESS_OWNERSHIP") {
+		t.Errorf("another agent got %q", got)
+	}
+	first.in.Close()
+	<-first.exited
+	var again *server
+	until(t, "the daemon has seen the first one's end", func() bool {
+		again = agent()
+		if strings.HasPrefix(ask(again, "proc_list", `{}`), id) {
+			return true
+		}
+		again.in.Close()
+		<-again.exited
+		return false
+	})
+	if got := ask(again, "proc_output", `{"id": "`+id+`"}`); !strings.HasPrefix(got, "mine\n[running, ") {
+		t.Errorf("the agent that came back got %q", got)
+	}
+	if got := ask(second, "proc_list", `{}`); got != "(no sessions)" {
+		t.Errorf("the other agent lists %q", got)
+	}
+}

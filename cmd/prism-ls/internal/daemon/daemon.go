@@ -47,6 +47,7 @@ type Daemon struct {
 	listen  *net.UnixListener
 	socket  os.FileInfo
 	parts   parts
+	owners  owners
 	started time.Time
 	stop    context.CancelFunc
 

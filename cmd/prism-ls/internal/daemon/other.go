@@ -21,8 +21,9 @@ type peer struct{}
 
 func checkPeer(*net.UnixConn) (*peer, error) { return nil, unsupported() }
 
-func (*peer) notOurs() error { return unsupported() }
-func (*peer) close()         {}
+func (*peer) notOurs() error  { return unsupported() }
+func (*peer) starter() string { return "agent" }
+func (*peer) close()          {}
 
 func watchHangup(*net.UnixConn, func()) (stop func(), err error) { return nil, unsupported() }
 

@@ -121,7 +121,10 @@ func (s *session) serve(ctx context.Context, cfg *config.Config, client *host.Ho
 		return err
 	}
 	defer unwatch()
+	owner, leave := s.daemon.owners.take(s.peer.starter())
+	defer leave()
 	server := mcpserver.New(&mcpserver.Options{
+		Owner:   owner,
 		Open:    func(context.Context, string) (*tools.Registry, error) { return client.Registry(), nil },
 		Root:    cfg.Root,
 		Version: s.daemon.opts.Version, Structured: s.hello.Client.Structured, Logger: logger,

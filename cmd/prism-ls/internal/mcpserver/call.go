@@ -25,7 +25,7 @@ func (s *Server) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.C
 	if string(input) == "null" {
 		input = nil
 	}
-	opts := tools.CallOptions{Session: s.owner, Owner: s.owner, Progress: progress.sink(), Approver: talk, Asker: talk}
+	opts := tools.CallOptions{Session: s.session, Owner: s.opts.Owner, Progress: progress.sink(), Approver: talk, Asker: talk}
 	done := make(chan *tools.Result, 1)
 	s.calls.Go(func() { done <- s.registry.Call(ctx, request.Params.Name, input, opts) })
 	result := s.await(ctx, request.Params.Name, done)

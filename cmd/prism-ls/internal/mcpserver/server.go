@@ -26,6 +26,9 @@ type Options struct {
 	Open func(ctx context.Context, root string) (*tools.Registry, error)
 	// Root, if not "", is passed to Open without asking the client.
 	Root string
+	// Owner is on whose behalf all calls are; "" makes one up. Sessions of one that
+	// comes again are its own.
+	Owner string
 	// Version is told to the client; "" is "devel".
 	Version string
 	// Structured adds output schemas and structuredContent. Without it the
@@ -38,11 +41,11 @@ type Options struct {
 
 // Server serves one client.
 type Server struct {
-	opts  Options
-	mcp   *mcp.Server
-	owner string
-	seals *seals
-	calls sync.WaitGroup // the registry's calls, which may outlast their answer
+	opts    Options
+	mcp     *mcp.Server
+	session string
+	seals   *seals
+	calls   sync.WaitGroup // the registry's calls, which may outlast their answer
 
 	opening  chan struct{} // capacity 1: held while registry is being set
 	registry *tools.Registry
@@ -62,9 +65,12 @@ const closeTime = time.Second
 
 // New makes a server.
 func New(opts *Options) *Server {
-	s := &Server{opts: *opts, owner: "mcp-" + rand.Text()[:12], seals: newSeals(), opening: make(chan struct{}, 1)}
+	s := &Server{opts: *opts, session: "mcp-" + rand.Text()[:12], seals: newSeals(), opening: make(chan struct{}, 1)}
 	if s.opts.Logger == nil {
 		s.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if s.opts.Owner == "" {
+		s.opts.Owner = s.session
 	}
 	if s.opts.Version == "" {
 		s.opts.Version = "devel"
