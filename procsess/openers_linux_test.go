@@ -23,10 +23,11 @@ func TestOpenersOfTerminal(t *testing.T) {
 	owner := newTestOwner(t)
 	c := startConsole(t, owner, "sh", "-c", `
 		trap '' HUP
-		sleep 1001 &
-		setsid sleep 1002 &
-		sleep 1003 </dev/tty >/dev/null 2>&1 &
-		sleep 1004 </dev/null >/dev/null 2>&1 &
+		exec 9</dev/tty # now, since it cannot be opened any more once the shell is gone
+		sleep 1001 9<&- &
+		setsid sleep 1002 9<&- &
+		sleep 1003 <&9 9<&- >/dev/null 2>&1 &
+		sleep 1004 9<&- </dev/null >/dev/null 2>&1 &
 		echo started`)
 	c.shows("started")
 	<-c.process.Done()
