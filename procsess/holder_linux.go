@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"os/signal"
@@ -40,6 +41,9 @@ const (
 	// keepLimit is how long the output of a session that has ended is kept for
 	// somebody to come and read it.
 	keepLimit = 24 * time.Hour
+	// addressCheck is how often a holder whom nobody has a connection to looks whether
+	// anybody can still make one.
+	addressCheck = 5 * time.Second
 	// farewell is how long clients have to take the last answer.
 	farewell = time.Second
 )
@@ -59,7 +63,7 @@ func Main() {
 // holderEnv is the whole environment of a holder; there is little for its collector
 // to do, and little memory to have for it.
 func holderEnv() []string {
-	return []string{"GOMAXPROCS=1", "GOGC=50", "GODEBUG=madvdontneed=1", "GORACE=atexit_sleep_ms=0"}
+	return []string{"GOMAXPROCS=1", "GOGC=50", "GODEBUG=madvdontneed=1,containermaxprocs=0,updatemaxprocs=0", "GORACE=atexit_sleep_ms=0"}
 }
 
 func holderArgs(before []string, role string) []string {
@@ -190,6 +194,7 @@ func (h *holder) live(conn net.Conn, ends <-chan os.Signal) int {
 		case <-h.over:
 		}
 	})
+	h.routines.Go(h.stayReachable)
 	select {
 	case <-h.over:
 	case <-ends:
@@ -200,6 +205,26 @@ func (h *holder) live(conn net.Conn, ends <-chan os.Signal) int {
 
 // end has the holder leave; it does not wait for it.
 func (h *holder) end() { h.once.Do(func() { close(h.over) }) }
+
+// stayReachable ends a holder that nobody is connected to, nor ever can be, because
+// its socket was removed, mostly with the whole state directory: what it holds could
+// not be read, fed or ended any more.
+func (h *holder) stayReachable() {
+	ticker := time.NewTicker(addressCheck)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-h.over:
+			return
+		}
+		_, err := os.Lstat(h.dir.address(h.born.Socket))
+		if errors.Is(err, fs.ErrNotExist) && len(h.allGuests()) == 0 {
+			h.end()
+			return
+		}
+	}
+}
 
 // leave ends what is still there, but what was let go: that is waited for.
 func (h *holder) leave() int {

@@ -313,6 +313,23 @@ func TestAHolderThatIsAskedToEnd(t *testing.T) {
 	}
 }
 
+// What nobody can reach any more is not left behind.
+func TestAHolderWithoutItsStateDirectory(t *testing.T) {
+	dir, mark := t.TempDir(), (&marks{}).take()
+	first := newBench(t, &procsess.Options{StateDir: dir})
+	started := first.cat(mark)
+	holder := procsess.HolderOf(first.Registry, started.ID)
+	if err := os.RemoveAll(dir + "/sessions"); err != nil {
+		t.Fatal(err)
+	}
+	first.types(started.ID, procsess.Type{Text: "still connected\n"})
+	first.sees(started.ID, "still connected")
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 30*time.Second, "holder and program are gone", func() bool { return !alive(holder) && len(carriers(mark)) == 0 })
+}
+
 func TestDurableAttachment(t *testing.T) {
 	dir, mark := t.TempDir(), (&marks{}).take()
 	b := newDurable(t, dir)
