@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -245,6 +247,9 @@ func runOwner(args []string) int {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	if args[2] == "0" {
+		startForEver(ctx, registry, args[1])
+	}
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	var out []planted
@@ -277,6 +282,95 @@ func runOwner(args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// startForEver starts durable sessions, several at a time, until it is killed.
+func startForEver(ctx context.Context, registry *procsess.Registry, mark string) {
+	if _, err := registry.Start(ctx, me, durable(sh("exec sleep "+mark))); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("starting")
+	var wait sync.WaitGroup
+	for range 3 {
+		wait.Go(func() {
+			for {
+				started, err := registry.Start(ctx, me, durable(sh("exec sleep "+mark)))
+				if err != nil && !errors.Is(err, tools.CodeProcessLimit) {
+					fmt.Println(started.ID, err)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// At whichever moment of a start its owner is killed: what runs is on record.
+func TestOwnerKilledWhileDurableSessionsStart(t *testing.T) {
+	rounds, marks := 4, &marks{}
+	if soak() {
+		rounds = 100
+	}
+	found, unknown := 0, 0
+	for range rounds {
+		dir, mark := t.TempDir(), marks.take()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		owner := exec.CommandContext(ctx, "/proc/self/exe", ownerRole, dir, mark, "0")
+		stdout, err := owner.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := owner.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(stdout)
+		if !lines.Scan() || lines.Text() != "starting" {
+			t.Fatalf("the owner: %q", lines.Text())
+		}
+		time.AfterFunc(time.Duration(20+rand.IntN(300))*time.Millisecond, cancel)
+		for lines.Scan() {
+			t.Errorf("the owner: %s", lines.Text())
+		}
+		_ = owner.Wait()
+		// Those that were just being started are as if that was some time ago.
+		var records map[string]string
+		eventually(t, 20*time.Second, "starts have come to their end", func() bool {
+			var err error
+			records, err = procsess.Records(dir)
+			return err == nil && len(carriers("sleep\x00"+mark)) == len(procsess.Sockets(dir))
+		})
+		for id := range records {
+			if err := procsess.ChangeRecord(dir, id, func(data string) string {
+				return regexp.MustCompile(`"created":"[^"]*"`).ReplaceAllString(data, `"created":"2020-01-01T00:00:00Z"`)
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := newDurable(t, dir)
+		recovered, err := b.Recover(b.ctx, me)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range recovered {
+			switch {
+			case one.Err == nil && one.Info.State == procsess.Running:
+				found++
+			case errors.Is(one.Err, tools.CodeRecoveryUnknown):
+				unknown++
+			default:
+				t.Errorf("%+v", one)
+			}
+		}
+		if err := procsess.DiscardAll(b.Registry); err != nil {
+			t.Error(err)
+		}
+		eventually(t, 5*time.Second, "nothing runs that was not on record", func() bool { return len(carriers(mark)) == 0 })
+	}
+	if found < rounds {
+		t.Errorf("%d sessions in %d rounds, one of each was surely started", found, rounds)
+	}
+	t.Logf("figure: owners killed while durable sessions start = %d, sessions re-attached %d, never started %d, lost 0", rounds, found, unknown)
 }
 
 func mustNumber(text string) int {
@@ -329,6 +423,7 @@ func TestDurableSessionsOutliveTheirOwner(t *testing.T) {
 	if soak() {
 		rounds = 100
 	}
+	slowest := time.Duration(0)
 	for round := range rounds {
 		dir, mark := t.TempDir(), marks.take()
 		owner, end, all := plant(t, dir, mark, each)
@@ -338,11 +433,13 @@ func TestDurableSessionsOutliveTheirOwner(t *testing.T) {
 			end()
 		}
 		_ = owner.Wait()
+		ended := time.Now()
 		for _, p := range all {
 			if p.Kind&1 == 0 {
 				eventually(t, 2*time.Second, "a session that is not durable is gone", func() bool { return len(carriers(p.Mark)) == 0 })
 			}
 		}
+		slowest = max(slowest, time.Since(ended))
 		b := newDurable(t, dir)
 		takeUpAll(t, b, all)
 		if err := procsess.DiscardAll(b.Registry); err != nil {
@@ -354,6 +451,8 @@ func TestDurableSessionsOutliveTheirOwner(t *testing.T) {
 		eventually(t, 5*time.Second, "no socket left", func() bool { return len(procsess.Sockets(dir)) == 0 })
 		eventually(t, 5*time.Second, "nothing left", func() bool { return len(carriers(mark)) == 0 })
 	}
+	sessions := rounds * each * plantedKinds / 2
+	t.Logf("figure: durable sessions after their owner's end = %d of %d re-attached with output and exit; the %d others gone within %v", sessions, sessions, sessions, slowest.Round(time.Millisecond))
 }
 
 // takeUpAll recovers what was planted, and goes through its life.
