@@ -28,8 +28,8 @@ const (
 	// maxFrame bounds one message: what execve(2) takes for arguments and environment
 	// (2 MiB), the most that one may hold, becomes a third longer.
 	maxFrame = 4 << 20
-	// frameLimit is how long a peer may leave a message untaken.
-	frameLimit = 30 * time.Second
+	// frameLimit is how long a peer may leave a message untaken, at the least.
+	frameLimit = 20 * time.Second
 )
 
 type frame struct {
@@ -55,7 +55,6 @@ func (f *frame) write(conn net.Conn) error {
 		framed = append(append(framed, byte(len(f.method))), f.method...)
 	}
 	framed = append(framed, f.body...)
-	_ = conn.SetWriteDeadline(time.Now().Add(frameLimit))
 	if _, err := conn.Write(framed); err != nil {
 		conn.Close() // part of it may have been sent
 		return errLinkEnded()

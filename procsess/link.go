@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -18,7 +19,8 @@ type link struct {
 	running sync.WaitGroup
 	slots   chan struct{}
 
-	writing sync.Mutex
+	writing  sync.Mutex
+	deadline time.Time // of writes, guarded by writing
 
 	mu      sync.Mutex
 	next    uint32
@@ -103,6 +105,11 @@ func (l *link) answer(ctx context.Context, f frame, how answerer) {
 func (l *link) write(f frame) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
+	// Each change of a deadline wakes the runtime's poller, so one serves for a while.
+	if now := time.Now(); l.deadline.Before(now.Add(frameLimit)) {
+		l.deadline = now.Add(2 * frameLimit)
+		_ = l.conn.SetWriteDeadline(l.deadline)
+	}
 	return f.write(l.conn)
 }
 
