@@ -1,6 +1,7 @@
 package procsess_test
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -37,27 +38,44 @@ func TestNothingIsLeft(t *testing.T) {
 		rounds = 200
 	}
 	b := newBench(t, &procsess.Options{Sessions: 64})
+	places := make(chan struct{}, 32) // many at a time, since each has two seconds of grace
+	var wait sync.WaitGroup
 	for round := range rounds {
-		var wait sync.WaitGroup
 		for name, line := range zoo() {
 			for kindName, kind := range kinds() {
+				places <- struct{}{}
 				wait.Go(func() {
-					mark := "86" + strings.Map(digit, kindName[:2]+name) + "." + strconv.Itoa(os.Getpid()) + strconv.Itoa(round)
+					defer func() { <-places }()
 					s := kind(sh(line))
-					s.Env = map[string]string{"T": mark}
-					id := b.start(s).ID
-					b.sees(id, "up")
-					report, err := b.Kill(b.ctx, me, id)
-					if err != nil || len(report.Survivors) > 0 {
-						t.Errorf("%s on %s: %+v, %v", name, kindName, report, err)
-					}
-					if left := running(t, mark); len(left) > 0 {
-						t.Errorf("%s on %s, round %d: left behind: %q", name, kindName, round, left)
-					}
+					s.Name = fmt.Sprint(name, " on ", kindName, ", round ", round)
+					b.isEnded(s, fmt.Sprintf("86%s.%d%04d", strings.Map(digit, kindName[:2]+name), os.Getpid(), round))
 				})
 			}
 		}
-		wait.Wait()
+	}
+	wait.Wait()
+	t.Logf("%d programs", rounds*len(zoo())*len(kinds()))
+}
+
+// isEnded starts a program that marks all that it starts, and kills it.
+func (b *bench) isEnded(s procsess.Start, mark string) {
+	b.tb.Helper()
+	name := s.Name
+	s.Name, s.Env = "", map[string]string{"T": mark}
+	started, err := b.Start(b.ctx, me, s)
+	if err != nil {
+		b.tb.Errorf("%s: %v", name, err)
+		return
+	}
+	if waited, err := b.Wait(b.ctx, me, started.ID, procsess.Wait{Match: "up", Timeout: time.Minute}); err != nil || waited.Reason != procsess.ReasonMatch {
+		b.tb.Errorf("%s: %+v, %v", name, waited, err)
+	}
+	report, err := b.Kill(b.ctx, me, started.ID)
+	if err != nil || len(report.Survivors) > 0 {
+		b.tb.Errorf("%s: %+v, %v", name, report, err)
+	}
+	if left := running(b.tb, mark); len(left) > 0 {
+		b.tb.Errorf("%s: left behind: %q", name, left)
 	}
 }
 
@@ -89,7 +107,7 @@ func TestCloseEndsAll(t *testing.T) {
 }
 
 // running lists the command lines that hold a mark.
-func running(t *testing.T, mark string) (found []string) {
+func running(t testing.TB, mark string) (found []string) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -51,9 +51,17 @@ func newBench(tb testing.TB, opts *procsess.Options) *bench {
 			tb.Error(err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), benchTime())
 	tb.Cleanup(cancel)
 	return &bench{registry, tb, ctx}
+}
+
+// benchTime bounds a test; the full sizes take longer.
+func benchTime() time.Duration {
+	if os.Getenv("PRISM_SOAK") != "" {
+		return 30 * time.Minute
+	}
+	return 2 * time.Minute
 }
 
 // sh is a shell line on a terminal.
