@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -268,6 +269,12 @@ func TestDaemonEndsMidCall(t *testing.T) {
 			}
 			if s.pid() == pid {
 				t.Error("the dead daemon answers")
+			}
+			a.startCall(9, "write", `{"path":"b.txt","content":"x"}`)
+			a.receive()
+			audit, err := os.ReadFile(filepath.Join(s.state, "audit.jsonl"))
+			if owners := regexp.MustCompile(`"owner":"[^"]*-[0-9]+"`).FindAllString(string(audit), -1); err != nil || len(owners) < 2 || owners[0] != owners[len(owners)-1] {
+				t.Errorf("the agent is not who it was: %q, %v", owners, err)
 			}
 		})
 	}
@@ -600,6 +607,9 @@ func TestDaemonBelievesNoClient(t *testing.T) {
 	}
 	if !strings.Contains(string(denied), "no daemon") && !strings.Contains(string(denied), "refused") && !strings.Contains(string(denied), "approve") {
 		t.Errorf("a confined command: %s", denied)
+	}
+	if out, _ := s.command("call", "shell", "command=prism-ls call --root "+s.root+" --state-dir "+s.state+" read path=a.txt").CombinedOutput(); !strings.Contains(string(out), "approve") && string(out) != "one\n" {
+		t.Errorf("a call of a confined command: %s", out) // it neither finds nor starts a daemon, and does without at once
 	}
 	unprivileged := exec.Command("setpriv", append([]string{"--no-new-privs"}, word...)...)
 	if out, err := unprivileged.CombinedOutput(); err == nil || !strings.Contains(string(out), "no daemon") {

@@ -61,6 +61,9 @@ func (a *app) serve(structured bool) error {
 	}
 	s := &stdio{app: a, out: out, structured: structured, opener: &opener{app: a}}
 	if a.flags.Root == "" {
+		if a.noDaemon {
+			return s.here(ctx)
+		}
 		return s.relay(ctx, nil, nil)
 	}
 	cfg, err := a.load()
@@ -68,7 +71,7 @@ func (a *app) serve(structured bool) error {
 		return err
 	}
 	if d := a.useDaemon(cfg); d != nil {
-		backend, err := d.Attach(ctx, s.settings(cfg))
+		backend, err := s.attach(ctx, d, cfg)
 		if err == nil {
 			return s.relay(ctx, cfg, backend)
 		}
@@ -77,6 +80,7 @@ func (a *app) serve(structured bool) error {
 		}
 	}
 	s.opener.cfg = cfg
+	s.opener.ahead(ctx, a.flags.Root)
 	return s.here(ctx)
 }
 
@@ -85,13 +89,19 @@ type stdio struct {
 	app        *app
 	out        *os.File
 	structured bool
+	owner      string // with the daemon that there was last
 	opener     *opener
 }
 
-func (s *stdio) settings(cfg *config.Config) *daemon.Settings {
+// attach opens the session with the daemon.
+func (s *stdio) attach(ctx context.Context, d *daemon.Dialer, cfg *config.Config) (daemon.Backend, error) {
 	settings := s.app.daemonSettings(cfg)
-	settings.Structured = s.structured
-	return settings
+	settings.Structured, settings.Owner = s.structured, s.owner
+	backend, err := d.Attach(ctx, settings)
+	if err == nil {
+		s.owner = settings.Owner
+	}
+	return backend, err
 }
 
 func (s *stdio) server(open func(context.Context, string) (*tools.Registry, error), logger *slog.Logger) *mcpserver.Server {
@@ -102,7 +112,6 @@ func (s *stdio) server(open func(context.Context, string) (*tools.Registry, erro
 
 // here serves the client in this process.
 func (s *stdio) here(ctx context.Context) error {
-	s.opener.ahead(ctx, s.app.flags.Root)
 	logger := s.app.logger(slog.LevelWarn)
 	conn := mcpserver.NewConn(os.Stdin, s.out, logger)
 	unwatch, err := mcpserver.WatchClosed(s.out, conn.End)

@@ -241,13 +241,21 @@ func TestPiped(t *testing.T) {
 	s.gone("")
 }
 
-// A root that is not given is the client's first one.
+// A root that is not given is the client's first one, and the daemon is that of
+// the client's root.
 func TestClientRoot(t *testing.T) {
+	for name, flags := range map[string][]string{"daemon": nil, "alone": {"--no-daemon"}} {
+		t.Run(name, func(t *testing.T) { clientRoot(t, flags...) })
+	}
+}
+
+func clientRoot(t *testing.T, flags ...string) {
+	t.Helper()
 	given := t.TempDir()
 	if err := os.WriteFile(filepath.Join(given, "here.txt"), []byte("found"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := startIn(t, "")
+	s := startIn(t, "", flags...)
 	endAfter(t, given, s.state)
 	s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`)
 	s.receive()

@@ -23,7 +23,7 @@ func (s *stdio) relay(ctx context.Context, cfg *config.Config, backend daemon.Ba
 	over := make(chan struct{})
 	context.AfterFunc(ctx, func() { close(over) })
 	go exitAfter(over)
-	r := &relayed{stdio: s, cfg: cfg, over: cancel}
+	r := &relayed{stdio: s, cfg: cfg}
 	in := &inputEnd{Reader: s.app.in, ended: func() { time.AfterFunc(inputEndTime, cancel) }}
 	r.relay = daemon.NewRelay(in, s.out, r.again)
 	unwatch, err := mcpserver.WatchClosed(s.out, cancel)
@@ -62,7 +62,6 @@ func (r *inputEnd) Read(p []byte) (int, error) {
 type relayed struct {
 	*stdio
 	relay   *daemon.Relay
-	over    context.CancelFunc
 	serving sync.WaitGroup
 
 	mu  sync.Mutex
@@ -78,7 +77,7 @@ func (r *relayed) again(ctx context.Context) (daemon.Backend, error) {
 		return nil, errors.New("the server that greeted the client has ended")
 	}
 	if d := r.app.useDaemon(cfg); d != nil {
-		backend, err := d.Attach(ctx, r.settings(cfg))
+		backend, err := r.attach(ctx, d, cfg)
 		if err == nil {
 			return backend, nil
 		}
@@ -129,7 +128,7 @@ func (r *relayed) open(ctx context.Context, root string) (*tools.Registry, error
 	r.cfg = cfg
 	r.mu.Unlock()
 	if d := at.useDaemon(cfg); d != nil && !known {
-		backend, err := d.Attach(ctx, r.settings(cfg))
+		backend, err := r.attach(ctx, d, cfg)
 		if err == nil {
 			r.relay.Move(backend)
 			<-ctx.Done()

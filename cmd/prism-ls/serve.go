@@ -86,7 +86,13 @@ func (a *app) runDaemon(spawned bool) error {
 	out, closeLog := a.daemonLog(cfg, spawned)
 	defer closeLog()
 	logger := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: cfg.Level()}))
-	served, err := daemon.Open(ctx, &daemon.Options{Config: cfg, Build: build(), Version: version(), Logger: logger, Person: servePerson})
+	served, err := daemon.Open(ctx, &daemon.Options{
+		Config: cfg, Build: build(), Version: version(), Logger: logger, Person: servePerson,
+		Ending: func() { // whatever hangs, the process ends when it is told to
+			stop() // a signal ends the program at once from here on
+			time.AfterFunc(daemonEndTime, func() { os.Exit(exitFailed) })
+		},
+	})
 	switch {
 	case errors.Is(err, daemon.ErrAnother) && spawned:
 		return nil // somebody else was quicker
@@ -96,12 +102,6 @@ func (a *app) runDaemon(spawned bool) error {
 		logger.Error("the daemon could not start", "error", err)
 		return err
 	}
-	over := context.AfterFunc(ctx, func() { // whatever hangs, the process ends when it is told to
-		stop() // a second signal ends the program at once
-		<-time.After(daemonEndTime)
-		os.Exit(exitFailed)
-	})
-	defer over()
 	if !spawned {
 		fmt.Fprintf(a.err, "serving %s; end with Ctrl-C or `prism-ls serve --stop`\n", cfg.Root)
 	}

@@ -22,12 +22,12 @@ const (
 	helloTime = 5 * time.Second
 	// lookTime is how often the daemon looks whether it can still be reached, and
 	// whether process sessions have ended.
-	lookTime = 10 * time.Second
+	lookTime = 5 * time.Second
 	// takeOverTime is how long a new daemon waits for one that is ending.
 	takeOverTime = 10 * time.Second
 )
 
-// Options are a daemon's settings; all are required.
+// Options are a daemon's settings; all but the functions are required.
 type Options struct {
 	// Config is that of whoever starts it: workspace, directories and idle time.
 	Config *config.Config
@@ -37,6 +37,8 @@ type Options struct {
 	// Person serves a person's own command about process sessions (ps, attach),
 	// as their operator; nil serves none.
 	Person func(ctx context.Context, conn io.ReadWriteCloser, sessions *host.Sessions) error
+	// Ending is called when the daemon begins to end, whatever for.
+	Ending func()
 }
 
 // Daemon serves the clients of one workspace.
@@ -104,6 +106,9 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	var accepting sync.WaitGroup
 	accepting.Go(func() { d.accept(ctx) })
 	d.watch(ctx)
+	if d.opts.Ending != nil {
+		d.opts.Ending()
+	}
 	d.end()
 	accepting.Wait()
 	d.stop()

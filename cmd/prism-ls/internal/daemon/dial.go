@@ -53,6 +53,7 @@ type link struct {
 	conn   *net.UnixConn
 	in     *bufio.Reader
 	status Status
+	owner  string
 }
 
 var (
@@ -190,7 +191,7 @@ func greetDaemon(ctx context.Context, conn *net.UnixConn, text []byte) (*link, e
 		return nil, ctx.Err()
 	}
 	_ = conn.SetDeadline(time.Time{})
-	return &link{conn, in, got.Status}, nil
+	return &link{conn, in, got.Status, got.Owner}, nil
 }
 
 // gone tells a daemon that ended from one that does not answer.

@@ -25,13 +25,14 @@ type Backend interface {
 	CloseWrite() error
 }
 
-// Attach opens an MCP session with the daemon. An error is an [Unavailable], or
-// says what is wrong with the settings.
+// Attach opens an MCP session with the daemon, which sets settings.Owner. An error
+// is an [Unavailable], or says what is wrong with the settings.
 func (d *Dialer) Attach(ctx context.Context, settings *Settings) (Backend, error) {
 	found, err := d.connect(ctx, hello{Kind: kindMCP, Client: settings})
 	if err != nil {
 		return nil, err
 	}
+	settings.Owner = found.owner
 	return &attached{found.conn, found.in}, nil
 }
 

@@ -108,7 +108,13 @@ func (s *session) person(ctx context.Context) error {
 func (s *session) serve(ctx context.Context, cfg *config.Config, client *host.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := s.out.send(welcome{Protocol: protocol, Status: s.daemon.status()}); err != nil {
+	hello := welcome{Protocol: protocol, Status: s.daemon.status()}
+	if s.hello.Kind == kindMCP {
+		owner, leave := s.daemon.owners.take(s.peer.starter(), s.hello.Client.Owner)
+		defer leave()
+		hello.Owner = owner
+	}
+	if err := s.out.send(hello); err != nil {
 		return err
 	}
 	if s.hello.Kind == kindCall {
@@ -121,10 +127,8 @@ func (s *session) serve(ctx context.Context, cfg *config.Config, client *host.Ho
 		return err
 	}
 	defer unwatch()
-	owner, leave := s.daemon.owners.take(s.peer.starter())
-	defer leave()
 	server := mcpserver.New(&mcpserver.Options{
-		Owner:   owner,
+		Owner:   hello.Owner,
 		Open:    func(context.Context, string) (*tools.Registry, error) { return client.Registry(), nil },
 		Root:    cfg.Root,
 		Version: s.daemon.opts.Version, Structured: s.hello.Client.Structured, Logger: logger,

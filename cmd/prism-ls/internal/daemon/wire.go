@@ -50,6 +50,9 @@ type Settings struct {
 	// System is its environment. What programs get of it is child.Environment's;
 	// the rest is for knowing which secrets to take out of results.
 	System config.System `json:"system"`
+	// Owner is the name that an MCP client had with the daemon before; with the next
+	// it is the same, unless somebody else has it by then.
+	Owner string `json:"owner,omitempty"`
 	// Structured is `mcp --structured`.
 	Structured bool `json:"structured,omitempty"`
 }
@@ -81,6 +84,7 @@ type welcome struct {
 	Refused  refusal   `json:"refused,omitempty"`
 	Error    *wireFail `json:"error,omitempty"`
 	Status   Status    `json:"status"`
+	Owner    string    `json:"owner,omitempty"` // of an MCP client
 }
 
 // Status is what a daemon says of itself.
