@@ -148,7 +148,10 @@ func (d *Dialer) attempt(ctx context.Context, text []byte) (*link, error) {
 	}()
 	for _, at := range places {
 		conn, err := at.dial(ctx)
-		if err != nil {
+		switch {
+		case errors.Is(err, os.ErrPermission):
+			return nil, forbidden(err)
+		case err != nil:
 			continue // nobody listens there
 		}
 		found, err := greetDaemon(ctx, conn, text)
@@ -161,6 +164,12 @@ func (d *Dialer) attempt(ctx context.Context, text []byte) (*link, error) {
 		}
 	}
 	return nil, errGone
+}
+
+// forbidden is for a process that is kept from connecting to anything, as in a
+// sandbox, though the file would allow it.
+func forbidden(err error) error {
+	return &Unavailable{Reason: "this process may not connect to a socket", Quiet: true, Err: err}
 }
 
 // greetDaemon checks who listens, says the first line, and reads the answer.
@@ -252,13 +261,21 @@ func (d *Dialer) Find(ctx context.Context) (status Status, ok bool, err error) {
 	return found.status, true, nil
 }
 
-// Place says why a daemon could not listen anywhere, or nil.
+// Place says why a daemon could not listen anywhere, or not be reached where it
+// would, or nil.
 func (d *Dialer) Place() error {
 	at, err := choose(d.Config)
 	if err != nil {
 		return err
 	}
-	at.close()
+	defer at.close()
+	conn, err := at.dial(context.Background())
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return forbidden(err)
+	case err == nil: // somebody has started one meanwhile
+		return conn.Close()
+	}
 	return nil
 }
 
