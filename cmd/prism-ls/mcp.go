@@ -89,12 +89,16 @@ type stdio struct {
 	app        *app
 	out        *os.File
 	structured bool
-	owner      string // with the daemon that there was last
-	opener     *opener
+
+	mu     sync.Mutex
+	owner  string // with the daemon that there was last
+	opener *opener
 }
 
 // attach opens the session with the daemon.
 func (s *stdio) attach(ctx context.Context, d *daemon.Dialer, cfg *config.Config) (daemon.Backend, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	settings := s.app.daemonSettings(cfg)
 	settings.Structured, settings.Owner = s.structured, s.owner
 	backend, err := d.Attach(ctx, settings)

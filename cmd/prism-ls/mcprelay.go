@@ -64,15 +64,15 @@ type relayed struct {
 	relay   *daemon.Relay
 	serving sync.WaitGroup
 
-	mu  sync.Mutex
-	cfg *config.Config // nil until the workspace is known
+	knowing sync.Mutex
+	cfg     *config.Config // nil until the workspace is known
 }
 
 // again finds who answers after a daemon has ended: another one, or this process.
 func (r *relayed) again(ctx context.Context) (daemon.Backend, error) {
-	r.mu.Lock()
+	r.knowing.Lock()
 	cfg := r.cfg
-	r.mu.Unlock()
+	r.knowing.Unlock()
 	if cfg == nil {
 		return nil, errors.New("the server that greeted the client has ended")
 	}
@@ -123,10 +123,10 @@ func (r *relayed) open(ctx context.Context, root string) (*tools.Registry, error
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
+	r.knowing.Lock()
 	known := r.cfg != nil // it was with a daemon already, and there is none now
 	r.cfg = cfg
-	r.mu.Unlock()
+	r.knowing.Unlock()
 	if d := at.useDaemon(cfg); d != nil && !known {
 		backend, err := r.attach(ctx, d, cfg)
 		if err == nil {
