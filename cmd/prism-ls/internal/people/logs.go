@@ -3,7 +3,6 @@ package people
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -100,10 +99,14 @@ func (l *reader) text(ctx context.Context, raw *procsess.Page) (*procsess.Page, 
 	end := bytes.LastIndexByte(raw.Data, '\n') + 1
 	if l.opts.Follow && end == 0 && !raw.EOF && raw.Cursor == raw.Total {
 		what := procsess.Wait{Quiet: quietTime, Exit: true, Match: "\n", Cursor: &l.cursor, Timeout: time.Duration(procsess.WaitTime.Hard) * time.Second}
-		if _, err := l.sessions.Wait(ctx, l.id, what); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := l.sessions.Wait(ctx, l.id, what); err != nil {
 			return nil, err
 		}
-		end = len(raw.Data)
+		again, err := l.page(ctx, procsess.RawView, 0)
+		if err != nil {
+			return nil, err
+		}
+		raw, end = &again, bytes.LastIndexByte(again.Data, '\n')+1
 	}
 	if end == 0 || !l.opts.Follow {
 		end = len(raw.Data)
