@@ -110,7 +110,7 @@ func (a *app) runDaemon(spawned bool) error {
 
 // servePerson serves a person's command about process sessions.
 func servePerson(ctx context.Context, conn io.ReadWriteCloser, sessions *host.Sessions) error {
-	sessions.TakeUp(ctx, procsess.Caller{Operator: true})
+	sessions.TakeUp(ctx, procsess.Caller{Operator: true}, false)
 	return people.Serve(ctx, conn, people.Local(sessions.Registry()))
 }
 

@@ -44,7 +44,7 @@ func (a *app) sessions(ctx context.Context, cfg *config.Config) (people.Sessions
 	if err != nil {
 		return nil, nil, err
 	}
-	opened.TakeUp(ctx, procsess.Caller{Operator: true})
+	opened.TakeUp(ctx, procsess.Caller{Operator: true}, false)
 	return people.Local(opened.Registry()), opened.Close, nil
 }
 

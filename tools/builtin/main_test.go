@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/prism-ls/prism-ls/procsess"
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/builtin"
 	"github.com/prism-ls/prism-ls/tools/child"
@@ -18,6 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	child.Main()
+	procsess.Main()
 	os.Exit(m.Run())
 }
 

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,8 +25,9 @@ type ProcessDeps struct {
 	// Overreaching, AllowNetwork, ExtraEnv, Environment); the rest is not used.
 	Shell ShellOptions
 	// TakeUp is called at the beginning of every call, to take up the durable
-	// sessions that an earlier process has left; nil takes up none.
-	TakeUp func(ctx context.Context, caller procsess.Caller)
+	// sessions that an earlier process has left, and again when another process has
+	// taken up one since; nil takes up none.
+	TakeUp func(ctx context.Context, caller procsess.Caller, again bool)
 }
 
 // Processes returns the ten tools of the toolset "proc".
@@ -102,13 +104,20 @@ func steer[In, Out any](p *sessions, spec tools.Spec, id func(In) (session strin
 func procTool[In, Out any](p *sessions, spec tools.Spec, plan tools.PlanFunc[In], run tools.RunFunc[In, Out]) (*tools.Tool, error) {
 	return tools.New(spec, func(ctx context.Context, call *tools.Call, in In) (tools.Action, error) {
 		if p.TakeUp != nil {
-			p.TakeUp(ctx, caller(call))
+			p.TakeUp(ctx, caller(call), false)
 		}
 		if plan == nil {
 			return tools.Action{}, nil
 		}
 		return plan(ctx, call, in)
-	}, run)
+	}, func(ctx context.Context, call *tools.Call, in In) (*tools.Outcome[Out], error) {
+		outcome, err := run(ctx, call, in)
+		if p.TakeUp != nil && errors.Is(err, tools.CodeRecoveryFence) { // refused, so nothing was done
+			p.TakeUp(ctx, caller(call), true)
+			return run(ctx, call, in)
+		}
+		return outcome, err
+	})
 }
 
 // ProcInput says whether a program waits for input.

@@ -44,25 +44,32 @@ func OpenSessions(cfg *config.Config, logger *slog.Logger, most int64) (*Session
 // Registry has the sessions.
 func (s *Sessions) Registry() *procsess.Registry { return s.registry }
 
-// TakeUp takes up, once, the durable sessions that an earlier process has left:
-// those of everyone, or where this process serves one client, the caller's.
-func (s *Sessions) TakeUp(ctx context.Context, caller procsess.Caller) {
-	s.recovery.Do(func() {
-		if s.everyone {
-			caller = procsess.Caller{Operator: true}
+// TakeUp takes up, once unless it is again, the durable sessions that another
+// process has or had: those of everyone, or where this process serves one client,
+// the caller's.
+func (s *Sessions) TakeUp(ctx context.Context, caller procsess.Caller, again bool) {
+	if again {
+		s.takeUp(ctx, caller)
+		return
+	}
+	s.recovery.Do(func() { s.takeUp(ctx, caller) })
+}
+
+func (s *Sessions) takeUp(ctx context.Context, caller procsess.Caller) {
+	if s.everyone {
+		caller = procsess.Caller{Operator: true}
+	}
+	found, err := s.registry.Recover(ctx, caller)
+	switch {
+	case errors.Is(err, tools.CodeStateUnavailable), errors.Is(err, tools.CodeRecoveryUnsupported): // there are none
+	case err != nil:
+		s.log.Warn("durable sessions could not be taken up", "error", err)
+	}
+	for _, session := range found {
+		if session.Err != nil {
+			s.log.Warn("a durable session could not be taken up", "id", session.ID, "error", session.Err)
 		}
-		found, err := s.registry.Recover(ctx, caller)
-		switch {
-		case errors.Is(err, tools.CodeStateUnavailable), errors.Is(err, tools.CodeRecoveryUnsupported): // there are none
-		case err != nil:
-			s.log.Warn("durable sessions could not be taken up", "error", err)
-		}
-		for _, session := range found {
-			if session.Err != nil {
-				s.log.Warn("a durable session could not be taken up", "id", session.ID, "error", session.Err)
-			}
-		}
-	})
+	}
 }
 
 // processTools are the tools over the sessions. Programs get this client's
