@@ -438,7 +438,10 @@ func TestDaemonPlaces(t *testing.T) {
 		s := newServed(t)
 		runtime := t.TempDir()
 		s.env = []string{"XDG_RUNTIME_DIR=" + runtime}
-		s.call("read", "path=a.txt")
+		s.call("--profile", "trusted", "proc_start", `{"command":"sleep","args":["1000"]}`) // which nobody can reach any more
+		if got := s.status(); got.Sessions != 1 {
+			t.Errorf("%+v", got)
+		}
 		pid := s.pid()
 		if err := os.RemoveAll(filepath.Join(runtime, "prism-ls")); err != nil {
 			t.Fatal(err)

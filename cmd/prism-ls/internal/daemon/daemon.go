@@ -182,6 +182,9 @@ func (d *Daemon) watch(ctx context.Context) {
 func (d *Daemon) remaining() time.Duration {
 	unreachable := !os.SameFile(d.socket, d.place.socket())
 	sessions := d.parts.sessions.Live()
+	if d.place.removed() { // nobody will ever ask for them
+		sessions = 0
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if unreachable {

@@ -37,6 +37,7 @@ func (*place) dial(context.Context) (*net.UnixConn, error) { return nil, unsuppo
 func (*place) lockFile() (*os.File, error)                 { return nil, unsupported() }
 func (*place) listen() (*net.UnixListener, error)          { return nil, unsupported() }
 func (*place) socket() os.FileInfo                         { return nil }
+func (*place) removed() bool                               { return false }
 func (*place) removeSocket() error                         { return unsupported() }
 
 // Spawn does nothing here.

@@ -158,4 +158,10 @@ func (p *place) socket() os.FileInfo {
 	return info
 }
 
+// removed reports whether the directory is no more.
+func (p *place) removed() bool {
+	var stat unix.Stat_t
+	return unix.Fstat(int(p.dir.Fd()), &stat) == nil && stat.Nlink == 0
+}
+
 func (p *place) removeSocket() error { return os.Remove(p.at(".sock")) }
