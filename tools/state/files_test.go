@@ -18,7 +18,7 @@ import (
 
 func files() *statetest.Suite {
 	return &statetest.Suite{
-		Name: "files", Shared: true,
+		Name: "files", Shared: true, Full: os.Getenv("PRISM_SOAK") != "",
 		New:  func(t testing.TB) string { return filepath.Join(t.TempDir(), "state", "records") },
 		Open: func(place string) (state.CheckpointStore, error) { return state.NewFiles(place, nil) },
 	}

@@ -68,7 +68,7 @@ func checkNumber(t *testing.T, store state.CheckpointStore, key state.Key, numbe
 
 func goroutines(t *testing.T, s *Suite) {
 	store, rounds := s.fresh(t), 4
-	if soak() {
+	if s.Full {
 		rounds = 1000
 	}
 	if err := incrementAll(ctx(t), store, ann("counter"), rounds); err != nil {
@@ -124,7 +124,7 @@ func (s *Suite) Main() {
 	if err == nil {
 		switch os.Args[3] {
 		case "increment":
-			err = incrementAll(context.Background(), store, ann("counter"), processRounds())
+			err = incrementAll(context.Background(), store, ann("counter"), s.processRounds())
 		case "acknowledge":
 			for err == nil { // until it is killed
 				var number int64
@@ -141,8 +141,8 @@ func (s *Suite) Main() {
 	os.Exit(0)
 }
 
-func processRounds() int {
-	if soak() {
+func (s *Suite) processRounds() int {
+	if s.Full {
 		return 100
 	}
 	return 2
@@ -169,13 +169,13 @@ func processes(t *testing.T, s *Suite) {
 		})
 	}
 	wait.Wait()
-	checkNumber(t, s.open(t, place), ann("counter"), count*writers*processRounds())
+	checkNumber(t, s.open(t, place), ann("counter"), count*writers*s.processRounds())
 }
 
 // killed kills a process that says after each increment that it has happened.
 func killed(t *testing.T, s *Suite) {
 	rounds, place := 8, s.New(t)
-	if soak() {
+	if s.Full {
 		rounds = 500
 	}
 	acknowledged := int64(0)

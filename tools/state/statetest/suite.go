@@ -9,7 +9,6 @@ package statetest
 import (
 	"context"
 	"errors"
-	"os"
 	"testing"
 	"time"
 
@@ -27,6 +26,8 @@ type Suite struct {
 	// Shared: other stores and other processes can open the same place, and what
 	// they saved outlasts them.
 	Shared bool
+	// Full runs the long parts for minutes, and not for seconds.
+	Full bool
 }
 
 // Run runs all of the suite.
@@ -55,8 +56,6 @@ func (s *Suite) Run(t *testing.T) {
 	t.Run("nothing is lost between processes", func(t *testing.T) { processes(t, s) })
 	t.Run("nothing that was acknowledged is lost by kill -9", func(t *testing.T) { killed(t, s) })
 }
-
-func soak() bool { return os.Getenv("PRISM_SOAK") == "1" }
 
 // fresh is a store at a new place.
 func (s *Suite) fresh(t testing.TB) state.CheckpointStore {
