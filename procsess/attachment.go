@@ -2,6 +2,8 @@ package procsess
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -10,8 +12,11 @@ import (
 // see the same bytes; a slow one loses what is not kept any more, and holds up
 // nobody.
 type Attachment struct {
-	stream stream
-	may    func(ctx context.Context) error // asks the guard, once
+	stream   stream
+	registry *Registry
+	caller   Caller
+	id       string
+	allowed  bool // by the guard, which is asked once
 }
 
 // Attach follows a session's output from a cursor on; -1 is what was written last
@@ -32,35 +37,54 @@ func (r *Registry) Attach(ctx context.Context, caller Caller, id string, from in
 	if err != nil {
 		return nil, err
 	}
-	allowed := false
-	return &Attachment{s, func(ctx context.Context) error {
-		if allowed {
-			return nil
-		}
-		err := r.allow(ctx, caller, Request{Verb: "input", Session: e.describe(ctx)})
-		allowed = err == nil
-		return err
-	}}, nil
+	return &Attachment{stream: s, registry: r, caller: caller, id: id}, nil
 }
 
 // Next waits for output and copies what fits; at is the cursor of its first byte,
 // which is beyond the end of what came before if something was lost between. io.EOF
 // is the end of the session.
 func (a *Attachment) Next(ctx context.Context, p []byte) (n int, at int64, err error) {
-	return a.stream.next(ctx, p)
+	ctx, done := a.registry.untilClosed(ctx)
+	defer done()
+	n, at, err = a.stream.next(ctx, p)
+	if errors.Is(err, io.EOF) {
+		return n, at, err
+	}
+	if _, lost := a.registry.find(a.caller, a.id); errors.Is(lost, tools.CodeProcessOwnership) {
+		clear(p[:n]) // it was another's to read
+		return 0, at, lost
+	}
+	return n, at, err
 }
 
 // Type gives bytes to the program as a terminal would, and waits until it has room
 // for them. It is for one goroutine at a time.
 func (a *Attachment) Type(ctx context.Context, p []byte) error {
-	if err := a.may(ctx); err != nil {
+	if !a.allowed {
+		if _, err := a.registry.permitted(ctx, a.caller, a.id, "input"); err != nil {
+			return err
+		}
+		a.allowed = true
+	} else if _, err := a.registry.live(a.caller, a.id); err != nil {
 		return err
 	}
+	ctx, done := a.registry.untilClosed(ctx)
+	defer done()
 	return a.stream.typed(ctx, p)
 }
 
-// Resize tells the size of this follower's window; the last one told counts.
+// Resize tells the size of this follower's window; the last one told counts. Errors:
+// those of Registry.Resize, but that too many in a minute wait, and that without a
+// terminal nothing happens.
 func (a *Attachment) Resize(ctx context.Context, columns, rows int) error {
+	if err := checkSize(columns, rows); err != nil {
+		return err
+	}
+	if _, err := a.registry.live(a.caller, a.id); err != nil {
+		return err
+	}
+	ctx, done := a.registry.untilClosed(ctx)
+	defer done()
 	return a.stream.resized(ctx, columns, rows)
 }
 

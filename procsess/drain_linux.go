@@ -32,6 +32,7 @@ func (s *local) drain() {
 	s.mu.Lock()
 	s.eof = true
 	s.mu.Unlock()
+	s.completed()
 	s.log.end()
 	s.bell.ring()
 	s.knell.ring()

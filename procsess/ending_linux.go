@@ -16,7 +16,7 @@ import (
 func (s *local) signal(_ context.Context, sig syscall.Signal) error {
 	s.mu.Lock()
 	if s.exit == nil {
-		s.sent = sig
+		s.sent |= 1 << sig
 	}
 	s.mu.Unlock()
 	err := s.process.SignalGroup(s.foreground(), sig)
@@ -65,20 +65,11 @@ func (s *local) kill(_ context.Context, by By) (child.KillReport, error) {
 // release implements verbs. What keeps the terminal open, so that the program is
 // not hung up, is its reaper from now on.
 func (s *local) release(context.Context) error {
-	s.mu.Lock()
-	before := s.intent
-	if s.intent == "" {
-		s.intent = ByRelease
-	}
-	s.mu.Unlock()
 	keep := []*os.File{s.out}
 	if s.stdin != nil {
 		keep = append(keep, s.stdin)
 	}
 	if err := s.process.LetGo(keep...); err != nil {
-		s.mu.Lock()
-		s.intent = before
-		s.mu.Unlock()
 		if errors.Is(err, child.ErrFinished) {
 			return tools.Errorf(tools.CodeProcessState, "session %s has ended, there is nothing to release", s.launch.ID)
 		}
@@ -86,7 +77,16 @@ func (s *local) release(context.Context) error {
 	}
 	s.expiry.Stop()
 	s.closeFiles()
+	<-s.ended // let go, it counts as ended
 	return nil
+}
+
+// terminalError is why a terminal does not do what it was asked for.
+func (s *local) terminalError(err error) error {
+	if s.isOver() {
+		return tools.Errorf(tools.CodeProcessState, "session %s has ended, and its terminal with it", s.launch.ID)
+	}
+	return tools.Errorf(tools.CodePTYBackend, "the terminal of session %s does not answer: %w", s.launch.ID, err)
 }
 
 // resize implements verbs.
@@ -104,7 +104,7 @@ func (s *local) setSize(columns, rows int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := windowSize(s.master, columns, rows); err != nil {
-		return tools.Errorf(tools.CodePTYBackend, "session %s could not be resized: %w", s.launch.ID, err)
+		return s.terminalError(err)
 	}
 	s.columns, s.rows = columns, rows
 	s.screens.resized(s.log.total(), columns, rows)

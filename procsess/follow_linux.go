@@ -25,19 +25,16 @@ func (s *local) attach(_ context.Context, from int64) (stream, error) {
 func (f *follower) next(ctx context.Context, p []byte) (n int, at int64, err error) {
 	for {
 		heard := f.bell.heard()
-		_, settled, left := f.ending()
+		end := f.ending()
 		data, start := f.log.read(f.at, len(p))
 		if len(data) > 0 {
 			f.at = start + int64(len(data))
 			return copy(p, data), start, nil
 		}
-		if settled {
+		if end.settled {
 			return 0, f.at, io.EOF
 		}
-		if left <= 0 {
-			left = -1
-		}
-		if !sleep(ctx, heard, left) {
+		if !sleep(ctx, heard, end.left) {
 			return 0, f.at, tools.AsError(context.Cause(ctx))
 		}
 	}
@@ -69,11 +66,12 @@ func (f *follower) keys(p []byte) (accepted, queued int, err error) {
 	defer f.typing.Unlock()
 	modes, err := terminalMode(f.master)
 	if err != nil {
-		return 0, 0, tools.Errorf(tools.CodePTYBackend, "the terminal does not answer: %w", err)
+		return 0, 0, f.terminalError(err)
 	}
 	if err := f.line.fits(modes, p); err != nil {
 		return 0, 0, err
 	}
+	f.signalsBy(modes, p)
 	if accepted, queued, err = f.put(p, false); err == nil {
 		f.line.wrote(modes, p)
 	}

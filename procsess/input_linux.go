@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,7 +14,8 @@ import (
 
 // input implements verbs.
 func (s *local) input(ctx context.Context, what Type) (Typed, error) {
-	if size := int64(len(what.Text) + len(what.Paste)); size > s.launch.Input {
+	size := int64(len(what.Text) + len(what.Paste) + len(what.Keys)) // a key is a byte at least, and few at most
+	if size > s.launch.Input {
 		return Typed{}, tools.Errorf(tools.CodeProcessLimit, "the input has %d bytes, at most %d can be given at a time", size, s.launch.Input)
 	}
 	if s.isOver() {
@@ -76,7 +78,7 @@ func (s *local) typeOnTerminal(what Type) (accepted, queued int, err error) {
 	defer s.typing.Unlock()
 	modes, err := terminalMode(s.master)
 	if err != nil {
-		return 0, 0, tools.Errorf(tools.CodePTYBackend, "the terminal does not answer: %w", err)
+		return 0, 0, s.terminalError(err)
 	}
 	p, err := s.spell(what, modes)
 	if err != nil {
@@ -96,11 +98,26 @@ func (s *local) typeOnTerminal(what Type) (accepted, queued int, err error) {
 			return 0, 0, err
 		}
 	}
+	s.signalsBy(modes, p)
 	accepted, queued, err = s.put(p, false)
 	if err == nil {
 		s.line.wrote(modes, p)
 	}
 	return accepted, queued, err
+}
+
+// signalsBy notes which signals the terminal makes of what is typed (termios(3), ISIG).
+func (s *local) signalsBy(modes *termios, p []byte) {
+	if modes.Lflag&unix.ISIG == 0 {
+		return
+	}
+	for index, sig := range map[int]syscall.Signal{unix.VINTR: unix.SIGINT, unix.VQUIT: unix.SIGQUIT} {
+		if key := modes.Cc[index]; key != disabledCharacter && slices.Contains(p, key) {
+			s.mu.Lock()
+			s.sent |= 1 << sig
+			s.mu.Unlock()
+		}
+	}
 }
 
 func isInterrupt(key string) bool {
@@ -150,7 +167,7 @@ func framed(text string, asked bool) []byte {
 	end := strings.ReplaceAll(strings.ReplaceAll(text[len(body):], "\r\n", "\r"), "\n", "\r")
 	body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\r"), "\n", "\r")
 	if asked {
-		body = "\x1b[200~" + strings.ReplaceAll(body, "\x1b", "") + "\x1b[201~"
+		body = "\x1b[200~" + strings.NewReplacer("\x1b", "", "\u009b", "").Replace(body) + "\x1b[201~"
 	}
 	return []byte(body + end)
 }

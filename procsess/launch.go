@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/child"
@@ -51,6 +53,9 @@ func (o *Options) prepare(id string, caller Caller, s *Start) (*launch, error) {
 	}
 	if err := l.settleSize(s); err != nil {
 		return nil, err
+	}
+	if s.Lifetime < 0 {
+		return nil, tools.Errorf(tools.CodeToolInput, "%s is negative, must be 1 to %d", Lifetime.Name, Lifetime.Hard)
 	}
 	lifetime, err := Lifetime.Option(int64((s.Lifetime + time.Second - 1) / time.Second))
 	if err != nil {
@@ -127,8 +132,8 @@ func (l *launch) settleCommand(o *Options, s *Start) error {
 			return tools.Errorf(tools.CodeToolInput, "command, arguments or directory hold a NUL byte, which no program can be given")
 		}
 	}
-	if len(s.Name) > 64 || strings.ContainsFunc(s.Name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return tools.Errorf(tools.CodeToolInput, "name %.80q is no name: at most 64 bytes, without control characters", s.Name)
+	if len(s.Name) > 64 || !utf8.ValidString(s.Name) || strings.ContainsFunc(s.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return tools.Errorf(tools.CodeToolInput, "name %.80q is no name: at most 64 bytes of printable characters", s.Name)
 	}
 	l.Display = display(words, s.Shell)
 	if s.Shell {
@@ -156,8 +161,13 @@ func display(words []string, shell bool) string {
 		}
 		text = strings.Join(shown, " ")
 	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	if most := int(MetadataBytes.Default); len(text) > most {
-		text = text[:most-len("…")] + "…"
+		most -= len("…")
+		for !utf8.RuneStart(text[most]) {
+			most--
+		}
+		text = text[:most] + "…"
 	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return text
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -28,6 +27,7 @@ type local struct {
 	process *child.Process
 	log     *outputLog
 	master  *os.File // the terminal, or nil
+	slave   *os.File // its other side, until the program ends: one that nobody has open reads as the end, though it may be opened again
 	stdin   *os.File // the pipe to the program, or nil
 	out     *os.File // what is drained: the master, or the pipe from the program
 	writer  writer
@@ -47,8 +47,8 @@ type local struct {
 	mu      sync.Mutex
 	modes   escapes // of the output so far
 	state   State
-	intent  By             // what is about to end the program, if it is us
-	sent    syscall.Signal // the last one on request
+	intent  By     // what is about to end the program, if it is us
+	sent    uint64 // a bit for each signal on request
 	exit    *Exit
 	endedAt time.Time
 	eof     bool
@@ -101,9 +101,9 @@ func (s *local) openTerminal(cmd *child.Command) (ends []*os.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.master, s.out = master, master
+	s.master, s.slave, s.out = master, slave, master
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
-	return []*os.File{slave}, nil
+	return nil, nil
 }
 
 // openPipes makes one pipe for both of the program's outputs, which keeps their
@@ -140,8 +140,22 @@ func startError(l *launch, err error) error {
 
 func (s *local) closeFiles() {
 	s.out.Close()
+	for _, file := range []*os.File{s.stdin, s.slave} {
+		if file != nil {
+			file.Close()
+		}
+	}
+}
+
+// completed closes what is of no use once the program and its output have ended,
+// whichever comes last. The log stays.
+func (s *local) completed() {
+	if !s.isComplete() {
+		return
+	}
+	s.out.Close()
 	if s.stdin != nil {
-		s.stdin.Close()
+		s.writer.end() // what it left behind may still read
 	}
 }
 
@@ -166,6 +180,11 @@ func (s *local) await() {
 	}
 	close(s.ended)
 	s.mu.Unlock()
+	if s.master != nil {
+		s.slave.Close() // from now on the output ends when nobody else holds it
+		s.writer.drop()
+	}
+	s.completed()
 	s.bell.ring()
 	s.knell.ring()
 	s.onEnd(s)
@@ -184,7 +203,7 @@ func (s *local) describe(exit child.Exit, err error) *Exit {
 		out.Code = &exit.Code
 	} else {
 		out.Signal = signalName(exit.Signal)
-		if exit.Signal == s.sent {
+		if s.sent&(1<<exit.Signal) != 0 {
 			out.By = ByKill
 		} else if !ownFault(exit.Signal) {
 			out.By = ByOther

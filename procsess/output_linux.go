@@ -79,10 +79,7 @@ func when(at *atomic.Int64) func() time.Time {
 // info implements verbs.
 func (s *local) info(context.Context) Info {
 	state, input := s.situation()
-	var ports []int
-	if !s.isOver() {
-		ports = s.ports()
-	}
+	ports := s.ports()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.launch
@@ -94,10 +91,11 @@ func (s *local) info(context.Context) Info {
 	}
 }
 
-// ports are those that processes of the session listen on.
+// ports are those that processes of the session listen on, those that it left behind
+// included: a server may well put itself into the background.
 func (s *local) ports() []int {
 	tree, err := s.process.Tree()
-	if err != nil {
+	if err != nil || len(tree) == 0 {
 		return nil
 	}
 	pids := make([]int, len(tree))

@@ -75,22 +75,27 @@ func (e *entry) change(make func(owner string, shared map[string]bool) string) e
 	return nil
 }
 
-// CancelOwned ends the live sessions of an owner that is gone: those that asked
-// for it are released, durable ones stay, the others are killed.
+// CancelOwned ends the sessions of an owner that is gone, with what those that have
+// ended left behind: those that asked for it are released, durable ones stay, the
+// others are killed.
 func (r *Registry) CancelOwned(ctx context.Context, owner string) error {
 	r.mu.Lock()
 	var mine []*entry
 	for _, e := range r.sessions {
-		e.mu.Lock()
-		if e.owner == owner && !e.out {
+		if e.ownedBy(owner) {
 			mine = append(mine, e)
 		}
-		e.mu.Unlock()
+	}
+	started := map[*entry]chan struct{}{}
+	for e, done := range r.starting {
+		if e.ownedBy(owner) {
+			mine, started[e] = append(mine, e), done
+		}
 	}
 	r.mu.Unlock()
 	failures := make(chan error, len(mine))
 	for _, e := range mine {
-		go func() { failures <- r.cancel(ctx, e) }()
+		go func() { failures <- r.cancel(ctx, e, started[e]) }()
 	}
 	var errs []error
 	for range mine {
@@ -99,12 +104,38 @@ func (r *Registry) CancelOwned(ctx context.Context, owner string) error {
 	return errors.Join(errs...)
 }
 
-func (r *Registry) cancel(ctx context.Context, e *entry) error {
+func (e *entry) ownedBy(owner string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.owner == owner && !e.out
+}
+
+// cancel waits for a session that is being started; started is nil for others.
+func (r *Registry) cancel(ctx context.Context, e *entry, started <-chan struct{}) error {
+	if started != nil {
+		select {
+		case <-started:
+		case <-ctx.Done():
+			return tools.AsError(context.Cause(ctx))
+		}
+		r.mu.Lock()
+		known := r.sessions[e.id] == e
+		r.mu.Unlock()
+		if !known {
+			return nil
+		}
+	}
 	switch {
-	case e.isOver() || e.durable:
+	case e.durable:
 		return nil
+	case e.keepAtEnd && !e.isOver():
+		err := r.Release(ctx, Caller{Operator: true}, e.id)
+		if errors.Is(err, tools.CodeProcessState) {
+			return nil // it has ended, or was released, in this moment
+		}
+		return err
 	case e.keepAtEnd:
-		return r.Release(ctx, Caller{Operator: true}, e.id)
+		return nil // what it left behind was to stay
 	}
 	_, err := e.kill(ctx, ByRelease)
 	return err

@@ -28,7 +28,10 @@ func (l *outputLog) page(view View, cursor int64, most int, eof bool) Page {
 	if most <= 0 {
 		most = int(ChunkBytes.Default)
 	}
-	data, start := l.cut(cursor, most, eof)
+	data, start := []byte(nil), cursor
+	if !eof || cursor < total { // else a unit without an end, which was read, would be read again
+		data, start = l.cut(cursor, most, eof)
+	}
 	page := Page{View: view, Data: data, Start: start, Cursor: start + int64(len(data))}
 	page.Lost = max(0, start-cursor)
 	page.Total = max(total, page.Cursor)

@@ -132,15 +132,15 @@ func (r *Registry) takeUp(ctx context.Context, caller Caller, l *line) Recovered
 	if err != nil {
 		return fail(err)
 	}
-	if err := r.takePlace(ctx, caller); err != nil {
+	e := recorded.entry()
+	if err := r.takePlace(caller, e); err != nil {
 		if errors.Is(err, tools.CodeProcessLimit) {
 			err = tools.Errorf(tools.CodeRecoveryLimit, "there is no place for session %s: %w", recorded.Session, err)
 		}
 		return fail(err)
 	}
-	e := recorded.entry()
 	if recorded.Boot != "" && recorded.Boot != boot {
-		r.givePlace(nil)
+		r.givePlace(e, false)
 		return r.bury(ctx, e, l, tools.Errorf(tools.CodeRecoveryUnknown, "the machine was started anew since; session %s ended with that", recorded.Session))
 	}
 	err = l.take(ctx)
@@ -150,15 +150,15 @@ func (r *Registry) takeUp(ctx context.Context, caller Caller, l *line) Recovered
 	}
 	switch {
 	case errors.Is(err, tools.CodeRecoveryUnknown), errors.Is(err, tools.CodeRecoveryUntrusted):
-		r.givePlace(nil)
+		r.givePlace(e, false)
 		return r.bury(ctx, e, l, err)
 	case err != nil:
-		r.givePlace(nil)
+		r.givePlace(e, false)
 		return fail(err)
 	}
 	e.verbs = s
-	r.givePlace(e)
 	close(e.placed)
+	r.givePlace(e, true)
 	s.watch(func() { r.wasEnded(e) })
 	return Recovered{ID: e.id, Info: e.describe(ctx)}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -23,10 +24,18 @@ type Registry struct {
 	mu       sync.Mutex
 	sessions map[string]*entry
 	ended    []*entry // the first that ended first
-	starting int      // places taken by sessions that are being started
+	// starting are sessions that are being started, which take places, too. Each is
+	// closed when it is known, or nothing came of it.
+	starting map[*entry]chan struct{}
 	closed   bool
 	closing  sync.Once
 	closeErr error
+	// forgetting frees what is kept of sessions that are forgotten.
+	forgetting sync.WaitGroup
+
+	// open is over when the registry closes: whoever waits for a session is told.
+	open context.Context
+	shut context.CancelCauseFunc
 }
 
 // entry is a session as the registry knows it.
@@ -58,17 +67,21 @@ func New(owner *child.Owner, opts *Options) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Registry{
+	r := &Registry{
 		opts: settled, engine: newEngine(owner, newSpoolBudget(settled.Kept)),
-		sessions: map[string]*entry{},
-	}, nil
+		sessions: map[string]*entry{}, starting: map[*entry]chan struct{}{},
+	}
+	r.open, r.shut = context.WithCancelCause(context.Background())
+	return r, nil
 }
 
 // Start starts a program and waits for its ready condition, if there is one; a
 // program that is not ready in time is left to go on. Errors: CodeToolInput,
 // CodeNotFound (no such program), CodeProcessPolicy, CodeProcessLimit with the live
 // sessions in its details, CodePTYBackend, CodePTYLimit, CodeStateUnavailable (a
-// durable session where no state can be kept).
+// durable session where no state can be kept), CodeProcessState (the registry closes),
+// CodeAborted. With an ID in the answer the session was started, and goes on in spite
+// of the error.
 func (r *Registry) Start(ctx context.Context, caller Caller, s Start) (Started, error) {
 	ready, err := s.Ready.conditions()
 	if err != nil {
@@ -86,21 +99,23 @@ func (r *Registry) Start(ctx context.Context, caller Caller, s Start) (Started, 
 	if err := r.allow(ctx, caller, Request{Verb: "start", Session: about, Start: &s}); err != nil {
 		return Started{}, err
 	}
-	if err := r.takePlace(ctx, caller); err != nil {
-		return Started{}, err
-	}
 	e := &entry{
-		id: id, name: s.Name, durable: s.Durable, keepAtEnd: s.ReleaseAtEnd, owner: caller.Owner,
+		id: id, name: s.Name, durable: l.Durable, keepAtEnd: s.ReleaseAtEnd, owner: caller.Owner,
 		shared: map[string]bool{}, cursors: map[string]int64{}, placed: make(chan struct{}),
 	}
-	e.verbs, err = r.launch(ctx, l, e)
-	if err != nil {
-		r.givePlace(nil)
+	if err := r.takePlace(caller, e); err != nil {
 		return Started{}, err
 	}
-	r.givePlace(e)
+	ctx, done := r.untilClosed(ctx)
+	defer done()
+	e.verbs, err = r.launch(ctx, l, e)
+	if err != nil {
+		r.givePlace(e, false)
+		return Started{}, err
+	}
 	r.tell(id, "process_started")
 	close(e.placed)
+	r.givePlace(e, true)
 	out := Started{Info: e.describe(ctx)}
 	if ready != nil {
 		waited, err := e.wait(ctx, *ready)
@@ -156,13 +171,13 @@ func (r *Registry) allow(ctx context.Context, caller Caller, what Request) error
 }
 
 // takePlace keeps a place for one more live session.
-func (r *Registry) takePlace(ctx context.Context, caller Caller) error {
+func (r *Registry) takePlace(caller Caller, starting *entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return errClosed()
 	}
-	live := r.starting
+	live := len(r.starting)
 	var list []Info
 	for _, e := range r.sessions {
 		if e.isOver() || e.released() {
@@ -181,17 +196,28 @@ func (r *Registry) takePlace(ctx context.Context, caller Caller) error {
 		}
 		return tools.Errorf(tools.CodeProcessLimit, "%d sessions are running, which is the most; yours are: %s. End one first", live, strings.Join(ids, ", ")).WithDetails(list)
 	}
-	r.starting++
+	r.starting[starting] = make(chan struct{})
 	return nil
 }
 
-// givePlace ends what takePlace began; e is nil where nothing was started.
-func (r *Registry) givePlace(e *entry) {
+// givePlace ends what takePlace began.
+func (r *Registry) givePlace(e *entry, started bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.starting--
-	if e != nil {
+	close(r.starting[e])
+	delete(r.starting, e)
+	if started {
 		r.sessions[e.id] = e
+	}
+}
+
+// untilClosed is ctx, which the registry's end ends, too.
+func (r *Registry) untilClosed(ctx context.Context) (bounded context.Context, done func()) {
+	bounded, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(r.open, func() { cancel(context.Cause(r.open)) })
+	return bounded, func() {
+		stop()
+		cancel(nil)
 	}
 }
 
@@ -223,12 +249,16 @@ func (r *Registry) remember(e *entry) {
 	}
 	r.mu.Unlock()
 	for _, old := range gone {
-		r.letGo(old)
+		r.forgetting.Go(func() { r.letGo(old) })
 	}
 }
 
+// letGo frees what is kept of a session that nobody can name any more, and ends what
+// its program has left behind.
 func (r *Registry) letGo(e *entry) {
-	if err := e.discard(); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	if err := e.end(ctx, true); err != nil {
 		r.opts.Logger.Debug("an ended session's output was not freed", "id", e.id, "error", err)
 	}
 }
@@ -236,15 +266,22 @@ func (r *Registry) letGo(e *entry) {
 // find returns a session that the caller may use.
 func (r *Registry) find(caller Caller, id string) (*entry, error) {
 	r.mu.Lock()
-	e := r.sessions[id]
+	e, closed := r.sessions[id], r.closed
 	r.mu.Unlock()
+	if closed {
+		return nil, errClosed()
+	}
 	if e == nil {
 		return nil, tools.Errorf(tools.CodeProcessState, "there is no session %.64q; proc_list names those there are", id)
 	}
 	if !e.mayUse(caller) {
-		return nil, tools.Errorf(tools.CodeProcessOwnership, "session %s belongs to another owner, who has not shared it", id)
+		return nil, notYours(id)
 	}
 	return e, nil
+}
+
+func notYours(id string) error {
+	return tools.Errorf(tools.CodeProcessOwnership, "session %s belongs to another owner, who has not shared it", id)
 }
 
 // live is find for what needs a running program.
@@ -257,6 +294,19 @@ func (r *Registry) live(caller Caller, id string) (*entry, error) {
 		return nil, tools.Errorf(tools.CodeProcessState, "session %s was released and is not in our hands any more", id)
 	}
 	return e, nil
+}
+
+// permitted is live for what the guard is asked about. That may take its time, and
+// the session may be another's by then.
+func (r *Registry) permitted(ctx context.Context, caller Caller, id, verb string) (*entry, error) {
+	e, err := r.live(caller, id)
+	if err != nil || r.opts.Guard == nil {
+		return e, err
+	}
+	if err := r.allow(ctx, caller, Request{Verb: verb, Session: e.describe(ctx)}); err != nil {
+		return nil, err
+	}
+	return r.live(caller, id)
 }
 
 func (e *entry) isOver() bool {
@@ -291,7 +341,8 @@ func (e *entry) describe(ctx context.Context) Info {
 }
 
 // Close ends every session that is not durable and was not released, waits for it,
-// and frees what is kept. It is idempotent.
+// and frees what is kept. Whoever waits for a session is told at once: verbs answer
+// CodeProcessState from then on. It is idempotent.
 func (r *Registry) Close() error {
 	r.closing.Do(func() { r.closeErr = r.close() })
 	return r.closeErr
@@ -300,24 +351,35 @@ func (r *Registry) Close() error {
 func (r *Registry) close() error {
 	r.mu.Lock()
 	r.closed = true
-	var all []*entry
-	for _, e := range r.sessions {
-		all = append(all, e)
-	}
+	starting := slices.Collect(maps.Values(r.starting))
 	r.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 4*killGrace+2*time.Second)
+	r.shut(errClosed())
+	for _, done := range starting {
+		<-done // they have heard of it
+	}
+	r.mu.Lock()
+	all := slices.Collect(maps.Values(r.sessions))
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	var wait sync.WaitGroup
 	failures := make([]error, len(all))
 	for i, e := range all {
-		wait.Go(func() { failures[i] = e.end(ctx) })
+		wait.Go(func() { failures[i] = e.end(ctx, false) })
 	}
 	wait.Wait()
+	r.forgetting.Wait()
 	return errors.Join(failures...)
 }
 
-// end is what becomes of a session with its registry.
-func (e *entry) end(ctx context.Context) error {
+// closeTime is more than the end of a session takes.
+const closeTime = 4*killGrace + 2*time.Second
+
+// end is what becomes of a session with its registry, or once it is forgotten.
+func (e *entry) end(ctx context.Context, forgotten bool) error {
+	if e.durable && forgotten {
+		return e.discard()
+	}
 	if e.durable { // what it has written outlasts us, too
 		return e.detach()
 	}

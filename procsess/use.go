@@ -67,14 +67,19 @@ func (r *Registry) Input(ctx context.Context, caller Caller, id string, what Typ
 	if what.Wait < 0 || what.Wait > time.Duration(WaitTime.Hard)*time.Second {
 		return Typed{}, tools.Errorf(tools.CodeToolInput, "waitMs is %d, must be 0 to %d", what.Wait.Milliseconds(), WaitTime.Hard*1000)
 	}
-	e, err := r.live(caller, id)
+	e, err := r.permitted(ctx, caller, id, "input")
 	if err != nil {
 		return Typed{}, err
 	}
-	if err := r.allow(ctx, caller, Request{Verb: "input", Session: e.describe(ctx)}); err != nil {
-		return Typed{}, err
+	if what.Wait > 0 {
+		bounded, done := r.untilClosed(ctx)
+		defer done()
+		ctx = bounded
 	}
 	typed, err := e.input(ctx, what)
+	if err == nil && typed.Output != nil {
+		err = e.stillUsedBy(caller)
+	}
 	if err == nil && typed.Output != nil {
 		e.read(caller, typed.Output.Cursor)
 	}
@@ -94,12 +99,31 @@ func (r *Registry) Wait(ctx context.Context, caller Caller, id string, what Wait
 	if what.Cursor, err = e.from(caller, what.Cursor); err != nil {
 		return Waited{}, err
 	}
-	return e.wait(ctx, what)
+	ctx, done := r.untilClosed(ctx)
+	defer done()
+	waited, err := e.wait(ctx, what)
+	if err == nil {
+		err = e.stillUsedBy(caller)
+	}
+	if err != nil {
+		return Waited{}, err
+	}
+	return waited, nil
+}
+
+// stillUsedBy refuses what came of a wait to who has lost the session meanwhile.
+func (e *entry) stillUsedBy(caller Caller) error {
+	if e.mayUse(caller) {
+		return nil
+	}
+	return notYours(e.id)
 }
 
 // check finds fault with a wait, and settles its time.
 func (w *Wait) check(limit tools.Limit) error {
 	switch {
+	case w.Timeout < 0:
+		return tools.Errorf(tools.CodeToolInput, "%s is negative, must be 1 to %d", limit.Name, limit.Hard)
 	case w.Port < 0 || w.Port > 65535:
 		return tools.Errorf(tools.CodeToolInput, "port is %d, must be 1 to 65535", w.Port)
 	case w.Quiet < 0 || w.Quiet > time.Duration(WaitTime.Hard)*time.Second:
@@ -121,14 +145,17 @@ func (w *Wait) check(limit tools.Limit) error {
 	return nil
 }
 
+// lastSignal is the largest number of a signal (signal(7)).
+const lastSignal syscall.Signal = 64
+
 // Signal signals what is in the foreground of a session's terminal, or the
 // program's group. Errors: those of Input.
 func (r *Registry) Signal(ctx context.Context, caller Caller, id string, sig syscall.Signal) error {
-	e, err := r.live(caller, id)
-	if err != nil {
-		return err
+	if sig < 1 || sig > lastSignal {
+		return tools.Errorf(tools.CodeToolInput, "signal %d is none, must be 1 to %d", int(sig), int(lastSignal))
 	}
-	if err := r.allow(ctx, caller, Request{Verb: "signal", Session: e.describe(ctx)}); err != nil {
+	e, err := r.permitted(ctx, caller, id, "signal")
+	if err != nil {
 		return err
 	}
 	return e.signal(ctx, sig)
@@ -138,11 +165,8 @@ func (r *Registry) Signal(ctx context.Context, caller Caller, id string, sig sys
 // it has ended already: HUP, TERM and CONT, two seconds, then KILL until nothing is
 // left. It names what could not be ended. Errors: those of Input.
 func (r *Registry) Kill(ctx context.Context, caller Caller, id string) (child.KillReport, error) {
-	e, err := r.live(caller, id)
+	e, err := r.permitted(ctx, caller, id, "kill")
 	if err != nil {
-		return child.KillReport{}, err
-	}
-	if err := r.allow(ctx, caller, Request{Verb: "kill", Session: e.describe(ctx)}); err != nil {
 		return child.KillReport{}, err
 	}
 	return e.kill(ctx, ByKill)
@@ -171,13 +195,8 @@ func (r *Registry) Release(ctx context.Context, caller Caller, id string) error 
 // Resize sets the size of a session's terminal. Errors: those of Input, CodePTYLimit,
 // CodeProcessUnsupported (it has no terminal).
 func (r *Registry) Resize(ctx context.Context, caller Caller, id string, columns, rows int) error {
-	for _, size := range []struct {
-		value int
-		limit tools.Limit
-	}{{columns, Columns}, {rows, Rows}} {
-		if size.value < 1 || int64(size.value) > size.limit.Hard {
-			return tools.Errorf(tools.CodePTYLimit, "%s is %d, must be 1 to %d", size.limit.Name, size.value, size.limit.Hard)
-		}
+	if err := checkSize(columns, rows); err != nil {
+		return err
 	}
 	e, err := r.live(caller, id)
 	if err != nil {
@@ -187,6 +206,19 @@ func (r *Registry) Resize(ctx context.Context, caller Caller, id string, columns
 		return tools.Errorf(tools.CodeProcessState, "session %s has ended", id)
 	}
 	return e.resize(ctx, columns, rows)
+}
+
+// checkSize finds fault with a terminal's size.
+func checkSize(columns, rows int) error {
+	for _, size := range []struct {
+		value int
+		limit tools.Limit
+	}{{columns, Columns}, {rows, Rows}} {
+		if size.value < 1 || int64(size.value) > size.limit.Hard {
+			return tools.Errorf(tools.CodePTYLimit, "%s is %d, must be 1 to %d", size.limit.Name, size.value, size.limit.Hard)
+		}
+	}
+	return nil
 }
 
 // Get returns what is known of a session.

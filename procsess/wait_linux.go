@@ -17,6 +17,9 @@ const (
 	// how long it must have written nothing for the first of them.
 	inputPause = 30 * time.Millisecond
 	inputQuiet = 15 * time.Millisecond
+	// openMost is how long after a program's end somebody who goes on writing can keep
+	// its output from counting as complete.
+	openMost = time.Second
 	// matchPause is between two looks for text while output flows.
 	matchPause = time.Millisecond
 	// feedBytes is how much output is looked through at a time.
@@ -132,19 +135,18 @@ func (w *waiter) look(ctx context.Context) (out *Waited, next time.Duration) {
 		}
 	}
 	// What happens after these looks rings the bell.
-	exited, settled, left := w.ending()
-	if exited && !settled && w.asksForExit() {
-		sooner(left)
+	end := w.ending()
+	if end.exited && !end.settled && w.asksForExit() {
+		sooner(end.left)
 	}
-	if out := w.lookForText(ctx); out != nil {
+	total := w.log.total() // with the end of output this is all
+	if out := w.lookForText(ctx, total); out != nil {
 		return out, 0
 	}
-	// Taken before the end of output is looked at, so that with it this is all.
-	total := w.log.total()
 	if w.what.Bytes > 0 && total-*w.what.Cursor >= w.what.Bytes {
 		return &Waited{Reason: ReasonBytes, Cursor: total}, 0
 	}
-	if settled && (w.asksForExit() || w.isComplete()) { // nothing else can come true any more
+	if w.asksForExit() && (end.settled || end.exited && end.since >= openMost) || end.complete && !w.mayListen() {
 		return &Waited{Reason: ReasonExit, Cursor: total}, 0
 	}
 	if w.what.Quiet > 0 {
@@ -160,7 +162,7 @@ func (w *waiter) look(ctx context.Context) (out *Waited, next time.Duration) {
 		}
 		sooner(portPause)
 	}
-	if w.what.Input && !exited {
+	if w.what.Input && !end.exited {
 		if quiet := inputQuiet - w.idle(); quiet > 0 {
 			sooner(quiet)
 		} else if state := w.waitsForInput().State; state == BlockedRead || state == AcceptsInput {
@@ -177,28 +179,42 @@ func (s *local) idle() time.Duration {
 	return time.Since(time.Unix(0, max(s.lastOutput.Load(), s.lastInput.Load())))
 }
 
-// ending tells whether the program has ended, and whether its output counts as
-// complete: it has ended, too, or there was none for a while since.
-func (s *local) ending() (exited, settled bool, left time.Duration) {
+// mayListen: a port may be opened by what a program left behind. Nothing else can
+// come true when it has ended, and its output.
+func (w *waiter) mayListen() bool {
+	if w.what.Port == 0 {
+		return false
+	}
+	tree, err := w.process.Tree()
+	return err == nil && len(tree) > 0
+}
+
+// ending is how far a session is in its end.
+type ending struct {
+	exited   bool          // the program has ended
+	since    time.Duration // and how long ago
+	complete bool          // and its output has, too
+	settled  bool          // or there was none for a while
+	left     time.Duration // else of that while; negative where nothing is to come by time alone
+}
+
+func (s *local) ending() ending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.exit == nil {
-		return false, false, 0
+		return ending{left: -1}
 	}
+	since := time.Since(s.endedAt)
 	if s.eof {
-		return true, true, 0
+		return ending{exited: true, since: since, complete: true, settled: true, left: -1}
 	}
-	last := time.Unix(0, s.lastOutput.Load())
-	if s.endedAt.After(last) {
-		last = s.endedAt
-	}
-	left = openWait - time.Since(last)
-	return true, left <= 0, left
+	left := openWait - min(since, time.Since(time.Unix(0, s.lastOutput.Load())))
+	return ending{exited: true, since: since, settled: left <= 0, left: left}
 }
 
-// lookForText looks through what is new.
-func (w *waiter) lookForText(ctx context.Context) *Waited {
-	for w.match != nil && ctx.Err() == nil {
+// lookForText looks through what is new up to a cursor: more may come for ever.
+func (w *waiter) lookForText(ctx context.Context, until int64) *Waited {
+	for w.match != nil && w.at < until && ctx.Err() == nil {
 		data, start := w.log.read(w.at, feedBytes)
 		if len(data) == 0 {
 			return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,15 +26,16 @@ type writer struct {
 }
 
 // put writes p, and then closes the input if last is set, which is how a pipe
-// ends. It takes all of p or refuses all of it; accepted is how much the kernel
-// has taken already.
+// ends. It takes all of p or refuses all of it, which it does where something is
+// queued and both together are more than most; accepted is how much the kernel has
+// taken already.
 func (w *writer) put(p []byte, last bool, most int64) (accepted, queued int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed || w.closing {
 		return 0, len(w.queue), tools.Errorf(tools.CodeProcessState, "the input is closed, nothing more can be given")
 	}
-	if held := int64(len(w.queue)); held+int64(len(p)) > most {
+	if held := int64(len(w.queue)); held > 0 && held+int64(len(p)) > most {
 		return 0, len(w.queue), tools.Errorf(tools.CodeProcessLimit, "the program has not read the last %d bytes yet, and %d more are over the limit of %d; wait until it reads", held, len(p), most)
 	}
 	w.closing = last
@@ -46,6 +48,25 @@ func (w *writer) put(p []byte, last bool, most int64) (accepted, queued int, err
 	w.queue = append(w.queue, p...)
 	w.start()
 	return accepted, len(w.queue), nil
+}
+
+// end closes the input behind what is queued.
+func (w *writer) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closing = true
+	if len(w.queue) == 0 {
+		w.finish()
+	}
+}
+
+// drop gives up what is queued, and whatever else comes. The file stays open: a
+// terminal's is read from, too.
+func (w *writer) drop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed, w.queue = true, nil
+	_ = w.file.SetWriteDeadline(time.Now())
 }
 
 // reply puts what a terminal answers by itself before anything else that waits.
