@@ -161,7 +161,8 @@ func TestJobControl(t *testing.T) {
 	if got := b.wait(id, procsess.Wait{Regex: `to the job\nto the job\n`, Cursor: &typed.Cursor, Timeout: 20 * time.Second}); got.Reason != procsess.ReasonMatch {
 		t.Errorf("%+v, %q", got, b.all(id, procsess.RawView))
 	}
-	b.types(id, procsess.Type{Keys: []string{"ctrl-c"}})
+	typed = b.types(id, procsess.Type{Keys: []string{"ctrl-c"}})
+	b.wait(id, procsess.Wait{Match: "$ ", Cursor: &typed.Cursor})
 	b.types(id, procsess.Type{Text: "echo at the pro''mpt\n"})
 	b.sees(id, "\nat the prompt")
 	b.types(id, procsess.Type{Text: "kill -STOP $$\n"})
