@@ -103,9 +103,11 @@ type Info struct {
 	// Cursor is where the output ends now.
 	Cursor int64
 	// EOF: nothing more will be written to the output.
-	EOF   bool
+	EOF bool
+	// Ports are those that the session's processes listen on (TCP), what its program
+	// left behind included.
 	Ports []int
-	Exit  *Exit
+	Exit  *Exit // nil while it lives
 	// Degraded says what of the session does not work as it should, and why.
 	Degraded string
 }
@@ -113,7 +115,8 @@ type Info struct {
 // By is who ended a session.
 type By string
 
-// Who may have ended a session.
+// Who may have ended a session: by ByKill also whoever signalled it or typed what its
+// terminal makes a signal of.
 const (
 	ByItself  By = "itself"
 	ByKill    By = "kill"
@@ -228,7 +231,8 @@ type Type struct {
 
 // Typed is what became of input.
 type Typed struct {
-	// Accepted bytes are with the kernel, Queued ones wait for room there.
+	// Accepted bytes are with the kernel. Queued ones wait for room there, those of
+	// earlier input included.
 	Accepted, Queued int
 	// Cursor is where the output ended before.
 	Cursor int64
@@ -258,7 +262,8 @@ type Wait struct {
 	Match, Regex string
 	// Quiet is how long nothing is written.
 	Quiet time.Duration
-	// Port is one that a process of the session listens on.
+	// Port is one that a process of the session listens on, also one that the program
+	// has left behind.
 	Port int
 	// Input waits until the program waits for input.
 	Input bool

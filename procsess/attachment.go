@@ -54,7 +54,7 @@ func (a *Attachment) Next(ctx context.Context, p []byte) (n int, at int64, err e
 		clear(p[:n]) // it was another's to read
 		return 0, at, lost
 	}
-	return n, at, err
+	return n, at, a.registry.orClosed(err)
 }
 
 // Type gives bytes to the program as a terminal would, and waits until it has room
@@ -70,7 +70,7 @@ func (a *Attachment) Type(ctx context.Context, p []byte) error {
 	}
 	ctx, done := a.registry.untilClosed(ctx)
 	defer done()
-	return a.stream.typed(ctx, p)
+	return a.registry.orClosed(a.stream.typed(ctx, p))
 }
 
 // Resize tells the size of this follower's window; the last one told counts. Errors:
@@ -85,7 +85,7 @@ func (a *Attachment) Resize(ctx context.Context, columns, rows int) error {
 	}
 	ctx, done := a.registry.untilClosed(ctx)
 	defer done()
-	return a.stream.resized(ctx, columns, rows)
+	return a.registry.orClosed(a.stream.resized(ctx, columns, rows))
 }
 
 // Close ends the attachment; the session goes on.

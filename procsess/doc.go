@@ -27,8 +27,8 @@
 // That a program has ended and that its output has ended are two facts. What is
 // buffered at the exit is read to its end first, so a wait for the exit comes with
 // all of the output. If somebody else still holds the output open, the wait says so
-// 50 ms after the last byte, and names them; what they write later is read by
-// cursor all the same.
+// 50 ms after the last byte, or a second after the end if they go on writing, and
+// names them; what they write later is read by cursor all the same.
 //
 // [Registry.Kill], [Registry.Close] and the end of this process, however it comes
 // about, take along everything that a session has started, however it tried to get

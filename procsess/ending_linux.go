@@ -15,7 +15,7 @@ import (
 // would be; a shell there has its jobs in groups of their own.
 func (s *local) signal(_ context.Context, sig syscall.Signal) error {
 	s.mu.Lock()
-	if s.exit == nil {
+	if !s.hasEnded() {
 		s.sent |= 1 << sig
 	}
 	s.mu.Unlock()
@@ -27,6 +27,17 @@ func (s *local) signal(_ context.Context, sig syscall.Signal) error {
 		return tools.Errorf(tools.AsError(err).Code, "session %s could not be signalled: %w", s.launch.ID, err)
 	}
 	return nil
+}
+
+// hasEnded is known a little before the session is over: who comes after it has not
+// ended the program.
+func (s *local) hasEnded() bool {
+	select {
+	case <-s.process.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 // foreground is the group that the terminal's keys signal, 0 without a terminal.
@@ -44,7 +55,7 @@ func (s *local) foreground() int {
 // kill implements verbs.
 func (s *local) kill(_ context.Context, by By) (child.KillReport, error) {
 	s.mu.Lock()
-	if s.exit == nil && s.intent == "" {
+	if s.intent == "" && !s.hasEnded() {
 		s.intent = by
 	}
 	s.mu.Unlock()

@@ -45,7 +45,10 @@ func (f *follower) typed(ctx context.Context, p []byte) error {
 	for len(p) > 0 {
 		piece := p[:min(len(p), 4<<10)]
 		for f.writer.waiting() > 0 { // a person's keys do not pile up
-			if f.isOver() || !sleep(ctx, f.bell.heard(), 10*time.Millisecond) {
+			if !sleep(ctx, f.bell.heard(), 10*time.Millisecond) {
+				return tools.AsError(context.Cause(ctx))
+			}
+			if f.isOver() {
 				return tools.Errorf(tools.CodeProcessState, "session %s takes no input", f.launch.ID)
 			}
 		}

@@ -726,3 +726,140 @@ func TestVerbsMeet(t *testing.T) {
 		}
 	}
 }
+
+// A durable session stays when the registry closes; who waits for it is told.
+func TestCloseLeavesDurableSessions(t *testing.T) {
+	dir := t.TempDir()
+	b := newDurable(t, dir)
+	id := b.start(durable(sh("echo up; exec cat"))).ID
+	b.sees(id, "up")
+	a, err := b.Attach(b.ctx, me, id, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make(chan error, 4)
+	for _, w := range []procsess.Wait{{}, {Match: "never"}, {Port: 1}} {
+		go func() { answers <- second(b.Wait(b.ctx, me, id, w)) }()
+	}
+	go func() {
+		_, _, err := a.Next(b.ctx, make([]byte, 10))
+		answers <- err
+	}()
+	time.Sleep(50 * time.Millisecond) // all of them wait by now, or find it closed
+	began := time.Now()
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	for range 4 {
+		if err := <-answers; !errors.Is(err, tools.CodeProcessState) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("they were told after %v", took)
+	}
+	again := newDurable(t, dir)
+	if list, err := again.Recover(again.ctx, me); err != nil || len(list) != 1 || list[0].Info.State != procsess.Running {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// What many lines come to is neither cut nor reordered while nobody reads them.
+func TestLinesQueue(t *testing.T) {
+	b := newBench(t, nil)
+	id := b.start(sh("stty -echo; echo up; sleep 0.5; cksum; sleep 1000")).ID
+	b.sees(id, "up")
+	var text strings.Builder
+	for i := 0; text.Len() < 60<<10; i++ {
+		fmt.Fprintf(&text, "%d %s\n", i, strings.Repeat("x", i%1000))
+	}
+	typed := b.types(id, procsess.Type{Text: text.String(), EOF: true})
+	if typed.Accepted+typed.Queued != text.Len()+1 {
+		t.Errorf("%+v of %d", typed, text.Len()+1)
+	}
+	reference := b.start(procsess.Start{Command: "cksum", Pipe: true}).ID
+	b.types(reference, procsess.Type{Text: text.String(), EOF: true})
+	b.wait(reference, procsess.Wait{})
+	b.sees(id, strings.TrimSpace(b.all(reference, procsess.TextView)))
+}
+
+// A program may be named by a path from where it is to run.
+func TestRelativeProgram(t *testing.T) {
+	b := newBench(t, nil)
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/run.sh", []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	id := b.start(procsess.Start{Command: "./run.sh", Dir: dir}).ID
+	b.sees(id, "ran")
+	_, err := b.Start(b.ctx, me, procsess.Start{Command: "./not.sh", Dir: dir})
+	wantCode(t, err, tools.CodeNotFound)
+}
+
+// With every condition at once the one that comes true is told.
+func TestEveryConditionAtOnce(t *testing.T) {
+	b := newBench(t, nil)
+	port := freePort(t)
+	all := procsess.Wait{Exit: true, Match: "never", Quiet: time.Minute, Port: port, Bytes: 1 << 30, Input: true}
+	for name, c := range map[string]struct {
+		line   string
+		change func(*procsess.Wait)
+		want   procsess.Reason
+	}{
+		"exit":    {"sleep 0.2", func(*procsess.Wait) {}, procsess.ReasonExit},
+		"match":   {"sleep 0.2; echo now; sleep 1000", func(w *procsess.Wait) { w.Match = "now" }, procsess.ReasonMatch},
+		"quiet":   {"sleep 1000", func(w *procsess.Wait) { w.Quiet = 300 * time.Millisecond }, procsess.ReasonQuiet},
+		"input":   {"sleep 0.2; read x", func(*procsess.Wait) {}, procsess.ReasonInput},
+		"bytes":   {"sleep 0.2; echo 12345678; sleep 1000", func(w *procsess.Wait) { w.Bytes = 8 }, procsess.ReasonBytes},
+		"port":    {daemonizes(port) + "; sleep 1000", func(*procsess.Wait) {}, procsess.ReasonPort},
+		"timeout": {"sleep 1000", func(w *procsess.Wait) { w.Timeout = 200 * time.Millisecond }, procsess.ReasonTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := b.start(sh(c.line)).ID
+			w := all
+			c.change(&w)
+			if got := b.wait(id, w); got.Reason != c.want {
+				t.Errorf("%+v", got)
+			}
+			if _, err := b.Kill(b.ctx, me, id); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A session that changes hands is always somebody's.
+func TestHandsMeet(t *testing.T) {
+	b := newBench(t, nil)
+	id := b.start(sh("cat")).ID
+	owners := []string{"a", "b", "c"}
+	if err := b.Transfer(me, id, "a"); err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for _, who := range owners {
+		caller := procsess.Caller{Owner: who}
+		wait.Go(func() {
+			for i := range 200 {
+				for _, err := range []error{
+					b.Share(caller, id, owners[i%3]), b.Transfer(caller, id, owners[(i+1)%3]),
+					second(b.Output(b.ctx, caller, id, procsess.Output{})),
+				} {
+					if err != nil && !errors.Is(err, tools.CodeProcessOwnership) {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	info, err := b.Get(b.ctx, procsess.Caller{Operator: true}, id)
+	if err != nil || info.Owner == "me" || info.Owner == "" {
+		t.Errorf("%+v, %v", info, err)
+	}
+	for _, who := range info.Shared {
+		if who == info.Owner {
+			t.Errorf("shared with its owner: %+v", info)
+		}
+	}
+}

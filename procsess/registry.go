@@ -111,7 +111,7 @@ func (r *Registry) Start(ctx context.Context, caller Caller, s Start) (Started, 
 	e.verbs, err = r.launch(ctx, l, e)
 	if err != nil {
 		r.givePlace(e, false)
-		return Started{}, err
+		return Started{}, r.orClosed(err)
 	}
 	r.tell(id, "process_started")
 	close(e.placed)
@@ -120,7 +120,7 @@ func (r *Registry) Start(ctx context.Context, caller Caller, s Start) (Started, 
 	if ready != nil {
 		waited, err := e.wait(ctx, *ready)
 		if err != nil {
-			return out, err
+			return out, r.orClosed(err)
 		}
 		met := waited.Reason != ReasonTimeout && waited.Reason != ReasonExit
 		out.Info, out.Ready = e.describe(ctx), &met
@@ -209,6 +209,15 @@ func (r *Registry) givePlace(e *entry, started bool) {
 	if started {
 		r.sessions[e.id] = e
 	}
+}
+
+// orClosed is why a verb has failed: where the registry closed meanwhile that is all
+// there is to say, whatever was in the way first.
+func (r *Registry) orClosed(err error) error {
+	if err != nil && r.open.Err() != nil {
+		return context.Cause(r.open)
+	}
+	return err
 }
 
 // untilClosed is ctx, which the registry's end ends, too.

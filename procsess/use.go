@@ -37,7 +37,7 @@ func (r *Registry) Output(ctx context.Context, caller Caller, id string, what Ou
 	if err == nil {
 		e.read(caller, page.Cursor)
 	}
-	return page, err
+	return page, r.orClosed(err)
 }
 
 // from is the cursor to use: the one given, or where the caller's last page ended.
@@ -83,7 +83,7 @@ func (r *Registry) Input(ctx context.Context, caller Caller, id string, what Typ
 	if err == nil && typed.Output != nil {
 		e.read(caller, typed.Output.Cursor)
 	}
-	return typed, err
+	return typed, r.orClosed(err)
 }
 
 // Wait waits until one of its conditions holds, the session has ended, or the time
@@ -106,7 +106,7 @@ func (r *Registry) Wait(ctx context.Context, caller Caller, id string, what Wait
 		err = e.stillUsedBy(caller)
 	}
 	if err != nil {
-		return Waited{}, err
+		return Waited{}, r.orClosed(err)
 	}
 	return waited, nil
 }
@@ -158,7 +158,7 @@ func (r *Registry) Signal(ctx context.Context, caller Caller, id string, sig sys
 	if err != nil {
 		return err
 	}
-	return e.signal(ctx, sig)
+	return r.orClosed(e.signal(ctx, sig))
 }
 
 // Kill ends a session with everything that it started, and what it left behind if
@@ -169,7 +169,8 @@ func (r *Registry) Kill(ctx context.Context, caller Caller, id string) (child.Ki
 	if err != nil {
 		return child.KillReport{}, err
 	}
-	return e.kill(ctx, ByKill)
+	report, err := e.kill(ctx, ByKill)
+	return report, r.orClosed(err)
 }
 
 // Release lets a session go on by itself, beyond the end of the registry: nobody
@@ -183,7 +184,7 @@ func (r *Registry) Release(ctx context.Context, caller Caller, id string) error 
 		return tools.Errorf(tools.CodeProcessState, "session %s has ended, there is nothing to release", id)
 	}
 	if err := e.release(ctx); err != nil {
-		return err
+		return r.orClosed(err)
 	}
 	e.mu.Lock()
 	e.out = true
@@ -205,7 +206,7 @@ func (r *Registry) Resize(ctx context.Context, caller Caller, id string, columns
 	if e.isOver() {
 		return tools.Errorf(tools.CodeProcessState, "session %s has ended", id)
 	}
-	return e.resize(ctx, columns, rows)
+	return r.orClosed(e.resize(ctx, columns, rows))
 }
 
 // checkSize finds fault with a terminal's size.
