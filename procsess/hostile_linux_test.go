@@ -401,8 +401,8 @@ func slicesOf(text string, n int) []string {
 // With its owner goes what a session that ended has left behind.
 func TestOwnerEndsAfterItsSession(t *testing.T) {
 	b := newBench(t, nil)
-	s, mark := marked(sh("setsid sleep $T & until pidof sleep >/dev/null; do :; done; exit"), "owner")
-	kept, keptMark := marked(sh("setsid sleep $T & until pidof sleep >/dev/null; do :; done; exit"), "kept")
+	s, mark := marked(sh("trap '' HUP; setsid sleep $T & exit"), "owner")
+	kept, keptMark := marked(sh("trap '' HUP; setsid sleep $T & exit"), "kept")
 	kept.ReleaseAtEnd = true
 	for _, s := range []procsess.Start{s, kept} {
 		id := b.start(s).ID
@@ -420,7 +420,7 @@ func TestOwnerEndsAfterItsSession(t *testing.T) {
 // So does what is left behind by a session that is forgotten.
 func TestForgottenLeavesNothing(t *testing.T) {
 	b := newBench(t, nil)
-	s, mark := marked(sh("setsid sleep $T & until pidof sleep >/dev/null; do :; done; exit"), "forgotten")
+	s, mark := marked(sh("trap '' HUP; setsid sleep $T & exit"), "forgotten")
 	b.wait(b.start(s).ID, procsess.Wait{})
 	until(t, "what is left behind", func() bool { return len(running(t, mark)) == 1 })
 	for range 256 {
