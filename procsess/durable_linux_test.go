@@ -86,6 +86,27 @@ func newDurable(tb testing.TB, dir string) *bench {
 	return b
 }
 
+// A durable session that has ended keeps its output until it is released, and then
+// nothing is left of it: no record, no holder.
+func TestEndedDurableSessionIsReleased(t *testing.T) {
+	dir := t.TempDir()
+	b := newDurable(t, dir)
+	id := b.start(durable(sh("echo kept"))).ID
+	b.wait(id, procsess.Wait{})
+	if got := b.all(id, procsess.TextView); got != "kept\n" {
+		t.Errorf("%q", got)
+	}
+	if err := b.Release(b.ctx, me, id); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Get(b.ctx, me, id)
+	wantCode(t, err, tools.CodeProcessState)
+	next := newDurable(t, dir)
+	if found, err := next.Recover(b.ctx, procsess.Caller{Operator: true}); err != nil || len(found) != 0 {
+		t.Errorf("taken up again: %+v, %v", found, err)
+	}
+}
+
 func durable(s procsess.Start) procsess.Start { s.Durable = true; return s }
 
 // greeter says what it reads, writes more than a terminal holds when it is told to,
@@ -133,6 +154,7 @@ func TestDurableSession(t *testing.T) {
 }
 
 func TestDurableKillAndRelease(t *testing.T) {
+	t.Parallel()
 	dir, marks := t.TempDir(), &marks{}
 	b := newDurable(t, dir)
 	mark := marks.take()
@@ -419,6 +441,7 @@ func plant(t *testing.T, dir, mark string, each int) (owner *exec.Cmd, end func(
 }
 
 func TestDurableSessionsOutliveTheirOwner(t *testing.T) {
+	t.Parallel()
 	rounds, each, marks := 2, 8, &marks{}
 	if soak() {
 		rounds = 100

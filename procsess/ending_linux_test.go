@@ -33,6 +33,7 @@ time.sleep(float(sys.argv[1]))' $T & echo up; sleep $T`,
 
 // TestNothingIsLeft: whatever a program started is gone after the kill.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	rounds := 1
 	if os.Getenv("PRISM_SOAK") != "" {
 		rounds = 200
@@ -83,6 +84,7 @@ func (b *bench) isEnded(s procsess.Start, mark string) {
 func digit(r rune) rune { return '0' + r%10 }
 
 func TestCloseEndsAll(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, &procsess.Options{Sessions: 64})
 	mark := "87." + strconv.Itoa(os.Getpid())
 	for _, line := range zoo() {

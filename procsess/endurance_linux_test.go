@@ -229,6 +229,7 @@ func TestWhatIsTyped(t *testing.T) {
 
 // A kill takes along hundreds of processes, however they ignore it.
 func TestManyGrandchildren(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, nil)
 	n := 150
 	if soak() {
@@ -324,6 +325,7 @@ func TestStrangersAfterTheEnd(t *testing.T) {
 
 // Output that is no text is kept byte for byte, and every view of it ends.
 func TestHostileOutput(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, nil)
 	for name, program := range map[string]string{
 		"noise":          "import os,sys\nimport random\nrandom.seed(1)\nsys.stdout.buffer.write(random.randbytes(1<<20))",
@@ -359,6 +361,7 @@ func TestHostileOutput(t *testing.T) {
 
 // A session outlives its state directory, which only costs it old output.
 func TestStateDirectoryGoes(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(dir string) error{
 		"removed": os.RemoveAll,
 		"a file": func(dir string) error {

@@ -160,6 +160,7 @@ func TestGuard(t *testing.T) {
 
 // Ended sessions answer, the last 256 of them.
 func TestTombstones(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, nil)
 	var ids []string
 	for range 300 {

@@ -66,6 +66,7 @@ time.sleep(1000)'`, port)
 }
 
 func TestPortOfWhatIsLeft(t *testing.T) {
+	t.Parallel()
 	for name, kind := range kinds() {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nil)
@@ -249,6 +250,7 @@ func descriptors(t *testing.T) []os.DirEntry {
 
 // Input that a program did not read before its end keeps nothing alive.
 func TestEndWithInputQueued(t *testing.T) {
+	t.Parallel()
 	for name, kind := range kinds() {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nil)

@@ -13,6 +13,11 @@ func TestInput(t *testing.T) {
 	b := newBench(t, nil)
 	id := b.start(procsess.Start{Command: "bash", Args: []string{"--norc", "--noprofile", "-i"}, Env: map[string]string{"PS1": "$ ", "HISTFILE": ""}}).ID
 	b.wait(id, procsess.Wait{Input: true})
+	b.sees(id, "$ ")
+	b.wait(id, procsess.Wait{Quiet: 50 * time.Millisecond})
+	if _, err := b.Output(b.ctx, me, id, procsess.Output{}); err != nil {
+		t.Fatal(err)
+	}
 	typed := b.types(id, procsess.Type{Text: "echo o''ne\n", Wait: 10 * time.Second})
 	if typed.Accepted != len("echo o''ne\n") || typed.Queued != 0 || typed.Output == nil || !strings.Contains(string(typed.Output.Data), "\none\n") {
 		t.Errorf("%+v, %+v", typed, typed.Output)
@@ -22,7 +27,13 @@ func TestInput(t *testing.T) {
 	}
 	b.types(id, procsess.Type{Text: "echo tw", Keys: []string{"o", "Enter"}})
 	b.sees(id, "\ntwo")
-	b.types(id, procsess.Type{Keys: []string{"up", "enter"}})
+	// Output that nobody has read yet is not passed over by an answer.
+	b.wait(id, procsess.Wait{Input: true})
+	b.types(id, procsess.Type{Text: "echo o''ther\n", Wait: 10 * time.Second})
+	if page, err := b.Output(b.ctx, me, id, procsess.Output{}); err != nil || !strings.Contains(string(page.Data), "\ntwo\n") || !strings.Contains(string(page.Data), "\nother\n") {
+		t.Errorf("unread output was passed over: %q, %v", page.Data, err)
+	}
+	b.types(id, procsess.Type{Keys: []string{"up", "up", "enter"}})
 	b.wait(id, procsess.Wait{Regex: `(?s)\ntwo.*\ntwo`, Cursor: new(int64)})
 
 	b.wait(id, procsess.Wait{Input: true})

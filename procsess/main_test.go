@@ -1,6 +1,7 @@
 package procsess_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -12,5 +13,9 @@ func TestMain(m *testing.M) {
 	child.Main()
 	procsess.Main()
 	runRole()
+	// Most of these tests wait for programs more than they use a processor.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }

@@ -201,6 +201,7 @@ func TestWaitingForInput(t *testing.T) {
 
 // TestAsNobody runs what depends on rights once more without root's.
 func TestAsNobody(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("this run has no root's rights to begin with: the tests themselves are the proof")
 	}

@@ -225,6 +225,7 @@ func TestRecoveryAfterTheMachineWasStartedAnew(t *testing.T) {
 }
 
 func TestWhatAnswersMustBeTheHolder(t *testing.T) {
+	t.Parallel()
 	dir, marks := t.TempDir(), &marks{}
 	changes := map[string]func(string) string{
 		"mark":    func(data string) string { return strings.Replace(data, `"mark":"`, `"mark":"00`, 1) },
@@ -275,6 +276,7 @@ func TestWhatAnswersMustBeTheHolder(t *testing.T) {
 }
 
 func TestAHolderThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	dir, mark := t.TempDir(), (&marks{}).take()
 	first := newDurable(t, dir)
 	started := first.cat(mark)
@@ -315,6 +317,7 @@ func TestAHolderThatIsAskedToEnd(t *testing.T) {
 
 // What nobody can reach any more is not left behind.
 func TestAHolderWithoutItsStateDirectory(t *testing.T) {
+	t.Parallel()
 	dir, mark := t.TempDir(), (&marks{}).take()
 	first := newBench(t, &procsess.Options{StateDir: dir})
 	started := first.cat(mark)

@@ -262,6 +262,17 @@ func (r *Registry) remember(e *entry) {
 	}
 }
 
+// forget frees what is kept of a session that has ended.
+func (r *Registry) forget(e *entry) error {
+	r.mu.Lock()
+	delete(r.sessions, e.id)
+	r.ended = slices.DeleteFunc(r.ended, func(other *entry) bool { return other == e })
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	return e.end(ctx, true)
+}
+
 // letGo frees what is kept of a session that nobody can name any more, and ends what
 // its program has left behind.
 func (r *Registry) letGo(e *entry) {

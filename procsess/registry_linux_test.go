@@ -188,6 +188,7 @@ func TestExit(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, nil)
 	s := sh("trap '' TERM HUP; echo up; while :; do sleep 1; done")
 	s.Lifetime = 300 * time.Millisecond

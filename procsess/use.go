@@ -60,6 +60,16 @@ func (e *entry) read(caller Caller, cursor int64) {
 	e.cursors[caller.Owner] = cursor
 }
 
+// readOn is read for a page that nobody asked for by cursor: output before it that
+// the owner has not seen is still to come.
+func (e *entry) readOn(caller Caller, page *Page) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cursors[caller.Owner] >= page.Start {
+		e.cursors[caller.Owner] = page.Cursor
+	}
+}
+
 // Input types into a session. Errors: those of Output, CodeToolInput (an unknown
 // key), CodeProcessState (it has ended, or its input is closed), CodeProcessLimit (too
 // much, or a line that the terminal would cut), CodeProcessPolicy.
@@ -81,7 +91,7 @@ func (r *Registry) Input(ctx context.Context, caller Caller, id string, what Typ
 		err = e.stillUsedBy(caller)
 	}
 	if err == nil && typed.Output != nil {
-		e.read(caller, typed.Output.Cursor)
+		e.readOn(caller, typed.Output)
 	}
 	return typed, r.orClosed(err)
 }
@@ -174,11 +184,15 @@ func (r *Registry) Kill(ctx context.Context, caller Caller, id string) (child.Ki
 }
 
 // Release lets a session go on by itself, beyond the end of the registry: nobody
-// reads, feeds or ends it any more. Errors: those of Input.
+// reads, feeds or ends it any more. Of a durable one that has ended it frees what is
+// kept, and the ID is not known any more. Errors: those of Input.
 func (r *Registry) Release(ctx context.Context, caller Caller, id string) error {
 	e, err := r.live(caller, id)
 	if err != nil {
 		return err
+	}
+	if e.isOver() && e.durable {
+		return r.forget(e)
 	}
 	if e.isOver() {
 		return tools.Errorf(tools.CodeProcessState, "session %s has ended, there is nothing to release", id)

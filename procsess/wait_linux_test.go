@@ -92,6 +92,7 @@ func TestMatchAcrossPieces(t *testing.T) {
 }
 
 func TestReady(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, nil)
 	port := freePort(t)
 	serve := procsess.Start{Command: "python3", Args: []string{"-c", fmt.Sprintf(`
@@ -191,6 +192,7 @@ func kinds() map[string]func(procsess.Start) procsess.Start {
 // TestOutputIsComplete: a program that writes much and ends at once loses none of
 // it.
 func TestOutputIsComplete(t *testing.T) {
+	t.Parallel()
 	rounds := 4
 	if os.Getenv("PRISM_SOAK") != "" {
 		rounds = 100
