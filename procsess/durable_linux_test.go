@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -32,9 +31,10 @@ const ownerRole = "own-durable-sessions"
 func soak() bool { return os.Getenv("PRISM_SOAK") == "1" }
 
 // marks hands out numbers that only the processes of one test carry.
-type marks struct{ next atomic.Int64 }
+// Tests run side by side, so they are drawn.
+type marks struct{}
 
-func (m *marks) take() string { return fmt.Sprintf("%d%04d", 1_000_000+os.Getpid(), m.next.Add(1)) }
+func (m *marks) take() string { return fmt.Sprintf("%d%09d", 1_000_000+os.Getpid(), rand.IntN(1e9)) }
 
 // carriers are the live processes with the mark in their command line.
 func carriers(mark string) (pids []int) {

@@ -193,7 +193,7 @@ func kinds() map[string]func(procsess.Start) procsess.Start {
 // it.
 func TestOutputIsComplete(t *testing.T) {
 	t.Parallel()
-	rounds := 4
+	rounds := 2
 	if os.Getenv("PRISM_SOAK") != "" {
 		rounds = 100
 	}
