@@ -119,13 +119,13 @@ func bareLoop(b *testing.B, s procsess.Start) float64 {
 // by the session, and waking whoever waits for it.
 func BenchmarkEcho(b *testing.B) {
 	bench := newBench(b, nil)
-	id := bench.start(sh("stty -icanon min 1; exec sleep 10000")).ID
-	attached, err := bench.Attach(b.Context(), me, id, 0)
+	id := bench.start(sh("stty -icanon min 1; echo up; exec cat >/dev/null")).ID // an input that nobody reads is full at 4095 bytes
+	at := bench.sees(id, "up\n").Cursor
+	attached, err := bench.Attach(b.Context(), me, id, at)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer attached.Close()
-	time.Sleep(300 * time.Millisecond) // stty
 	p := make([]byte, 16)
 	var times []time.Duration
 	for b.Loop() {

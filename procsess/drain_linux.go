@@ -10,16 +10,17 @@ import (
 // drain takes the output until nobody holds it open any more. The poller waits
 // whenever there is nothing to read, and no buffer is held meanwhile.
 func (s *local) drain() {
-	over := false
+	over, last := false, 0
 	read := func(fd uintptr) bool {
 		buffer := s.engine.buffers.Get().(*[drainBytes]byte)
 		defer s.engine.buffers.Put(buffer)
 		n, err := unix.Read(int(fd), buffer[:])
 		switch {
 		case n > 0:
+			last = n
 			s.took(buffer[:n])
 		case errors.Is(err, unix.EAGAIN):
-			return flows(int(fd))
+			return last >= flowBytes && flows(int(fd))
 		case !errors.Is(err, unix.EINTR):
 			over = true // a terminal ends with EIO, a pipe with nothing
 		}
@@ -37,6 +38,10 @@ func (s *local) drain() {
 	s.bell.ring()
 	s.knell.ring()
 }
+
+// flowBytes is how much a read has to bring for more to be expected at once. For
+// less the poller is sooner: it holds no processor that would have to be had back.
+const flowBytes = 512
 
 // flows waits a moment for more. Being woken through the runtime's poller takes
 // longer than a program that writes without end takes to fill its terminal, and it

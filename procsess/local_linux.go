@@ -17,7 +17,7 @@ import (
 // openWait is how long after a program's end, without a byte, its output counts as
 // complete though somebody still holds it open. Whoever waits is promised 50 ms, of
 // which a little is for waking up.
-const openWait = 48 * time.Millisecond
+const openWait = 47 * time.Millisecond
 
 // local is a session whose program this process started. One goroutine drains the
 // output; an idle session has no other.
