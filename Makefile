@@ -41,7 +41,7 @@ cross: ## compile for the other platforms
 # The real language servers have the machine to themselves: some other tests are
 # about how soon something happens.
 race: gotest setup ## all tests under the race detector; RUN=regexp chooses
-	$(GOTEST) test -race -timeout 15m -run '$(RUN)' $(filter-out %/langintel,$(shell $(GO) list $(PKGS)))
+	$(GOTEST) test -race -timeout 25m -run '$(RUN)' $(filter-out %/langintel,$(shell $(GO) list $(PKGS)))
 	$(GOTEST) test -race -timeout 30m -run '$(RUN)' ./langintel
 
 bench: gotest setup ## measure ours beside the peers, write docs/performance.md; BENCH=regexp chooses, and then only prints
