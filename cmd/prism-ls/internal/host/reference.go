@@ -46,9 +46,28 @@ func writeTool(page *strings.Builder, tool *tools.Tool) {
 	writeFields(page, "metadata", tool.OutputSchema())
 }
 
+// types are the JSON types that a value may have, as the page shows them.
+type types string
+
+// UnmarshalJSON takes one type or a list of them (JSON Schema validation §6.1.1).
+func (t *types) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*t = types(one)
+		return nil
+	}
+	var list []string
+	err := json.Unmarshal(text, &list)
+	if len(list) > 0 && list[0] == "null" {
+		list = append(list[1:], list[0])
+	}
+	*t = types(strings.Join(list, " or "))
+	return err
+}
+
 // field is the part of a JSON Schema that the page shows.
 type field struct {
-	Type        string           `json:"type"`
+	Type        types            `json:"type"`
 	Description string           `json:"description"`
 	Properties  map[string]field `json:"properties"`
 	Items       *field           `json:"items"`
@@ -62,7 +81,13 @@ type field struct {
 
 func writeFields(page *strings.Builder, title string, schema json.RawMessage) {
 	var root field
-	if json.Unmarshal(schema, &root) != nil || len(root.Properties) == 0 {
+	if len(schema) == 0 {
+		return // it may be anything
+	}
+	if err := json.Unmarshal(schema, &root); err != nil {
+		panic(err) // our own schema
+	}
+	if len(root.Properties) == 0 {
 		return
 	}
 	fmt.Fprintf(page, "\n| %s | | |\n|---|---|---|\n", title)
@@ -88,9 +113,9 @@ func writeRows(page *strings.Builder, prefix string, object field) {
 
 // kind is the type with its bounds, as a reader wants it.
 func (f field) kind() string {
-	text := f.Type
+	text := string(f.Type)
 	if f.Items != nil && f.Items.Type != "" {
-		text = f.Items.Type + "[]"
+		text = string(f.Items.Type) + "[]"
 	}
 	if len(f.Enum) > 0 {
 		words := make([]string, 0, len(f.Enum))
