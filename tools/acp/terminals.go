@@ -23,7 +23,7 @@ var OutputBytes = tools.Limit{Name: "outputByteLimit", Default: 1 << 20, Hard: 1
 
 // TerminalsOptions adjusts Terminals. The zero value lets agents run anything.
 type TerminalsOptions struct {
-	// Gate decides before a command runs, and before one is killed.
+	// Gate decides before a command runs, and before one is killed or released.
 	Gate Gate
 	// Sandbox confines the commands; nil is no sandbox.
 	Sandbox *child.Sandbox
@@ -97,13 +97,13 @@ func (t *Terminals) WaitForTerminalExit(ctx context.Context, params protocol.Wai
 // KillTerminal answers terminal/kill: the command and all that it started are
 // ended. The terminal stays, with its output and how it ended.
 func (t *Terminals) KillTerminal(ctx context.Context, params protocol.KillTerminalRequest) (protocol.KillTerminalResponse, error) {
-	return protocol.KillTerminalResponse{}, told(t.kill(ctx, params.SessionId, params.TerminalId))
+	return protocol.KillTerminalResponse{}, told(t.kill(ctx, protocol.ClientMethodTerminalKill, params.SessionId, params.TerminalId))
 }
 
 // ReleaseTerminal answers terminal/release: as a kill, and the terminal is not
 // known any more.
 func (t *Terminals) ReleaseTerminal(ctx context.Context, params protocol.ReleaseTerminalRequest) (protocol.ReleaseTerminalResponse, error) {
-	err := t.kill(ctx, params.SessionId, params.TerminalId)
+	err := t.kill(ctx, protocol.ClientMethodTerminalRelease, params.SessionId, params.TerminalId)
 	if err == nil {
 		t.mu.Lock()
 		delete(t.known, params.TerminalId)
@@ -310,8 +310,19 @@ func statusOf(exit *procsess.Exit) *protocol.TerminalExitStatus {
 	return status
 }
 
-func (t *Terminals) kill(ctx context.Context, session protocol.SessionId, id string) error {
+func (t *Terminals) kill(ctx context.Context, operation string, session protocol.SessionId, id string) error {
 	if _, err := t.find(session, id); err != nil {
+		return err
+	}
+	info, err := t.sessions.Get(ctx, caller(session), id)
+	if err != nil {
+		return err
+	}
+	err = t.opts.Gate.pass(ctx, tools.Action{
+		Kind: tools.KindOther, Operation: operation, Mutation: tools.MutatesLocally, Risk: tools.RiskLow,
+		Command: info.Command, Options: []string{"terminal " + id}, Owner: owner(session), Session: string(session),
+	})
+	if err != nil {
 		return err
 	}
 	// A kill that was begun is finished, whatever becomes of the request; of what has

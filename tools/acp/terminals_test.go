@@ -162,6 +162,29 @@ func TestTerminalKillAndRelease(t *testing.T) {
 	gone(t, pids)
 }
 
+// TestTerminalEndIsGated: the policy is asked before a command is ended, too.
+func TestTerminalEndIsGated(t *testing.T) {
+	person := &approver{}
+	f := start(t, acp.FilesOptions{}, acp.TerminalsOptions{Gate: acp.Gate{
+		Policy: verdicts{"terminal/kill": tools.Forbid, "terminal/release": tools.Ask}, Approver: person,
+	}})
+	id := f.run("echo up; sleep 4713")
+	f.until(id, "up")
+	_, err := f.KillTerminal(t.Context(), protocol.KillTerminalRequest{SessionId: "s", TerminalId: id})
+	refused(t, err, -32603, tools.CodeExecutionDenied)
+	_, err = f.ReleaseTerminal(t.Context(), protocol.ReleaseTerminalRequest{SessionId: "s", TerminalId: id})
+	refused(t, err, -32603, tools.CodeExecutionDenied)
+	if shown := f.shown(id); shown.ExitStatus != nil {
+		t.Errorf("the end was refused, and came: %+v", shown.ExitStatus)
+	}
+	if asked := person.asked[0]; asked.Command != "echo up; sleep 4713" || asked.Owner != "acp:s" || asked.Options[0] != "terminal "+id {
+		t.Errorf("asked about %+v", asked)
+	}
+	person.yes = true
+	_, err = f.ReleaseTerminal(t.Context(), protocol.ReleaseTerminalRequest{SessionId: "s", TerminalId: id})
+	must(t, err)
+}
+
 // gone checks that none of the processes in a file runs.
 func gone(t *testing.T, file string) {
 	t.Helper()
