@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -83,7 +84,7 @@ func explainArray(s *jsonschema.Schema, array []any, field string) string {
 
 func explainNumber(s *jsonschema.Schema, value float64, field string) string {
 	if s.Minimum != nil && value < *s.Minimum || s.Maximum != nil && value > *s.Maximum {
-		return fmt.Sprintf("%s is %v, must be %s", named(field), value, rangeOf(s))
+		return fmt.Sprintf("%s is %s, must be %s", named(field), strconv.FormatFloat(value, 'f', -1, 64), rangeOf(s))
 	}
 	return ""
 }

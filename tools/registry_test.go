@@ -80,6 +80,7 @@ func TestDecoding(t *testing.T) {
 		{"empty text", `{"text":""}`, "text is empty"},
 		{"bad enum", `{"text":"a","mood":"sad"}`, "mood is \"sad\", must be one of calm, wild"},
 		{"over the cap", `{"text":"a","count":21}`, "count is 21, must be 1 to 20"},
+		{"far over it", `{"text":"a","count":20000000}`, "count is 20000000, must be 1 to 20"},
 		{"zero", `{"text":"a","count":0}`, "count is 0, must be 1 to 20"},
 		{"negative", `{"text":"a","count":-1}`, "count is -1"},
 		{"fraction", `{"text":"a","count":1.5}`, "count is 1.5, must be an integer"},

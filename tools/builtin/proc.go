@@ -30,7 +30,7 @@ type ProcessDeps struct {
 	TakeUp func(ctx context.Context, caller procsess.Caller, again bool)
 }
 
-// Processes returns the ten tools of the toolset "proc".
+// Processes returns the tools of the toolset "proc".
 func Processes(deps *ProcessDeps) ([]*tools.Tool, error) {
 	if deps == nil || deps.Workspace == nil || deps.Sessions == nil || deps.Owner == nil {
 		return nil, tools.Errorf(tools.CodeToolInput, "the process tools need a workspace, sessions and an owner")
