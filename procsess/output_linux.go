@@ -33,7 +33,7 @@ func (s *local) output(_ context.Context, what Output) (Page, error) {
 		page = s.log.page(view, *what.Cursor, what.MaxBytes, eof)
 	}
 	page.View = view
-	page.State, page.Input = s.situation()
+	page.State, page.Input, _ = s.situation()
 	return page, nil
 }
 
@@ -46,15 +46,19 @@ func (s *local) screenPage(eof, alternate bool) Page {
 	return Page{Data: text, Start: total, Cursor: total, Total: total, EOF: eof, Screen: &about}
 }
 
-// situation is the state, and whether the program waits for input.
-func (s *local) situation() (State, Input) {
-	s.mu.Lock()
-	state := s.state
-	s.mu.Unlock()
-	if s.isOver() {
-		return state, Input{State: NoInput}
+// situation is the state, whether the program waits for input, and how it ended. It
+// is looked up last how the program is, since it may end while it is looked at.
+func (s *local) situation() (State, Input, *Exit) {
+	input := Input{State: NoInput}
+	if !s.isOver() {
+		input = s.waitsForInput()
 	}
-	return state, s.waitsForInput()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.exit != nil {
+		input = Input{State: NoInput}
+	}
+	return s.state, input, s.exit
 }
 
 func (s *local) waitsForInput() Input {
@@ -78,16 +82,19 @@ func when(at *atomic.Int64) func() time.Time {
 
 // info implements verbs.
 func (s *local) info(context.Context) Info {
-	state, input := s.situation()
 	ports := s.ports()
+	state, input, exit := s.situation()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.launch
+	l, ended := s.launch, s.endedAt
+	if exit == nil {
+		ended = time.Time{} // it has ended only just now
+	}
 	return Info{
 		ID: l.ID, Name: l.Name, Command: l.Display, State: state, Input: input, PID: s.process.PID(),
 		PTY: !l.Pipe, Columns: s.columns, Rows: s.rows, Durable: l.Durable, Owner: l.Owner,
-		Started: s.started, Ended: s.endedAt, Cursor: s.log.total(), EOF: s.eof, Ports: ports,
-		Exit: s.exit, Degraded: cmp.Or(s.log.degraded(), s.screens.degraded()),
+		Started: s.started, Ended: ended, Cursor: s.log.total(), EOF: s.eof, Ports: ports,
+		Exit: exit, Degraded: cmp.Or(s.log.degraded(), s.screens.degraded()),
 	}
 }
 

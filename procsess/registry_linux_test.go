@@ -187,6 +187,23 @@ func TestExit(t *testing.T) {
 	}
 }
 
+// TestExitWhileLookedAt: a program that ends while somebody looks is shown as it was
+// before or as it was after, never as something between.
+func TestExitWhileLookedAt(t *testing.T) {
+	b := newBench(t, nil)
+	for range 50 {
+		started := b.start(procsess.Start{Command: "true"})
+		if live := started.State.Live(); live != (started.Exit == nil) || live != started.Ended.IsZero() {
+			t.Errorf("started: %+v", started)
+		}
+		waited := b.wait(started.ID, procsess.Wait{Bytes: 1, Timeout: time.Millisecond})
+		if waited.State.Live() != (waited.Exit == nil) {
+			t.Errorf("waited for: %+v", waited)
+		}
+		b.wait(started.ID, procsess.Wait{})
+	}
+}
+
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

@@ -95,10 +95,9 @@ func (w *waiter) abandon() {
 
 // answer adds what every answer says.
 func (w *waiter) answer(out Waited) Waited {
-	out.State, out.Input = w.situation()
+	out.State, out.Input, out.Exit = w.situation()
 	w.mu.Lock()
-	out.Exit = w.exit
-	out.OutputOpen = w.exit != nil && !w.eof
+	out.OutputOpen = out.Exit != nil && !w.eof
 	w.mu.Unlock()
 	if out.OutputOpen {
 		out.Holders = w.holders()
