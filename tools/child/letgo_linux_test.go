@@ -127,22 +127,29 @@ func runLetGoRole(args []string) int {
 	return 0
 }
 
+// startRole runs this program again in a role, and returns how to talk to it.
+func startRole(t *testing.T, args ...string) (role *exec.Cmd, stdin io.WriteCloser, said *bufio.Reader) {
+	t.Helper()
+	role = exec.CommandContext(within(t, 60*time.Second), "/proc/self/exe", args...)
+	stdin, err := role.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := role.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := role.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return role, stdin, bufio.NewReader(stdout)
+}
+
 // startLetGo runs the role, and returns when what it lets go is on its own.
 func startLetGo(t *testing.T, kind, terminal string, scripts ...string) (owner *exec.Cmd, end func(), guardian, reaper int) {
 	t.Helper()
-	owner = exec.CommandContext(within(t, 60*time.Second), "/proc/self/exe", append([]string{letGoRole, kind, terminal}, scripts...)...)
-	stdin, err := owner.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := owner.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := owner.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, _ := bufio.NewReader(stdout).ReadString('\n')
+	owner, stdin, said := startRole(t, append([]string{letGoRole, kind, terminal}, scripts...)...)
+	line, _ := said.ReadString('\n')
 	if _, err := fmt.Sscan(line, &guardian, &reaper); err != nil {
 		t.Fatalf("owner said %q", line)
 	}

@@ -64,24 +64,12 @@ func runSoloRole(args []string) int {
 // solo runs the role and returns how to ask it.
 func solo(t *testing.T, terminal, script string) (owner *exec.Cmd, ask func(what string) string, end func()) {
 	t.Helper()
-	owner = exec.CommandContext(within(t, 60*time.Second), "/proc/self/exe", soloRole, terminal, script)
-	stdin, err := owner.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := owner.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := owner.Start(); err != nil {
-		t.Fatal(err)
-	}
-	answers := bufio.NewReader(stdout)
+	owner, stdin, said := startRole(t, soloRole, terminal, script)
 	ask = func(what string) string {
 		if what != "" {
 			_, _ = io.WriteString(stdin, what+"\n")
 		}
-		line, _ := answers.ReadString('\n')
+		line, _ := said.ReadString('\n')
 		return strings.TrimSpace(line)
 	}
 	if got := ask(""); got != "up" {

@@ -1,12 +1,10 @@
 package child_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -245,15 +243,8 @@ func TestNothingIsLeftOfAKilledOwner(t *testing.T) {
 		for range rounds {
 			number := numbers.take()
 			zoo := shapes()[0]
-			owner := exec.CommandContext(within(t, 30*time.Second), "/proc/self/exe", ownerRole, strings.ReplaceAll(zoo.script, "NUM", number))
-			stdout, err := owner.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := owner.Start(); err != nil {
-				t.Fatal(err)
-			}
-			line, _ := bufio.NewReader(stdout).ReadString('\n')
+			owner, _, said := startRole(t, ownerRole, strings.ReplaceAll(zoo.script, "NUM", number))
+			line, _ := said.ReadString('\n')
 			var guardian, reaper int
 			if _, err := fmt.Sscan(line, &guardian, &reaper); err != nil {
 				t.Fatalf("owner said %q", line)
