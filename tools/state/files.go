@@ -233,7 +233,7 @@ func (f *Files) lock(ctx context.Context, key Key) (release func(), err error) {
 	sum := sha256.Sum256([]byte(key.Namespace + "\x00" + key.Name))
 	number := sum[0] % slotCount
 	slot := f.slots[number]
-	ctx, cancel := context.WithTimeout(ctx, lockLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, lockLimit, tools.Errorf(tools.CodeStateUnavailable, "locking %s: others have held it for %v", key.Name, lockLimit))
 	defer cancel()
 	select {
 	case slot <- struct{}{}:
