@@ -137,7 +137,7 @@ func (s *show) undo(title, id string) error {
 	if _, err := s.step(title, "undo", map[string]string{"undoId": id}, &done); err != nil {
 		return err
 	}
-	s.printf("     %d files\n", len(done.Files))
+	s.printf("     %s\n", strings.Join(done.Files, ", "))
 	return nil
 }
 
