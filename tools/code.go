@@ -91,6 +91,51 @@ const (
 	CodeGitFailed Code = "ERR_PRISM_GIT_FAILED"
 	// CodeGitNotRepository: there is no git work tree here.
 	CodeGitNotRepository Code = "ERR_PRISM_GIT_NOT_REPOSITORY"
+	// CodeGitDirty: changes that are not committed stand in the way.
+	CodeGitDirty Code = "ERR_PRISM_GIT_DIRTY"
+	// CodeGitRef: a ref or branch name is malformed, missing, taken or has moved.
+	CodeGitRef Code = "ERR_PRISM_GIT_REF"
+	// CodeGitConflict: a patch does not apply, or paths are unmerged.
+	CodeGitConflict Code = "ERR_PRISM_GIT_CONFLICT"
+	// CodeGitIdentity: a commit needs a name and an address, and the host gave none.
+	CodeGitIdentity Code = "ERR_PRISM_GIT_IDENTITY"
+	// CodeGitLFS: a path needs a filter that the host has not allowed.
+	CodeGitLFS Code = "ERR_PRISM_GIT_LFS"
+)
+
+// The codes of checks, plans and their checkpoints.
+const (
+	// CodeCheckUnknown: no check of that name is declared.
+	CodeCheckUnknown Code = "ERR_PRISM_CHECK_UNKNOWN"
+	// CodePlanChanged: the plan is not the one the call was made for.
+	CodePlanChanged Code = "ERR_PRISM_PLAN_CHANGED"
+	// CodePlanInvalid: a plan that cannot be read as one, or breaks a bound.
+	CodePlanInvalid Code = "ERR_PRISM_PLAN_INVALID"
+	// CodeCodingCheckpoint: a checkpoint is malformed, holds what it must not, or does
+	// not match what it is resumed with.
+	CodeCodingCheckpoint Code = "ERR_PRISM_CODING_CHECKPOINT"
+)
+
+// The codes of task workspaces.
+const (
+	// CodeWorkspaceUnknown: there is no such workspace, or what became of it cannot be known.
+	CodeWorkspaceUnknown Code = "ERR_PRISM_WORKSPACE_UNKNOWN"
+	// CodeWorkspaceLimit: a bound on repositories, worktrees, records or operations is met.
+	CodeWorkspaceLimit Code = "ERR_PRISM_WORKSPACE_LIMIT"
+	// CodeWorkspaceOwnership: the workspace or worktree belongs to another owner.
+	CodeWorkspaceOwnership Code = "ERR_PRISM_WORKSPACE_OWNERSHIP"
+	// CodeWorkspaceFence: somebody else has taken the workspace over since.
+	CodeWorkspaceFence Code = "ERR_PRISM_WORKSPACE_FENCE"
+	// CodeWorkspaceDirty: a worktree holds what is saved nowhere else.
+	CodeWorkspaceDirty Code = "ERR_PRISM_WORKSPACE_DIRTY"
+	// CodeWorkspaceLocked: somebody else has locked the worktree.
+	CodeWorkspaceLocked Code = "ERR_PRISM_WORKSPACE_LOCKED"
+	// CodeWorkspaceMain: the main worktree is never removed.
+	CodeWorkspaceMain Code = "ERR_PRISM_WORKSPACE_MAIN"
+	// CodeWorkspacePathEscape: a worktree is not where it was made.
+	CodeWorkspacePathEscape Code = "ERR_PRISM_WORKSPACE_PATH_ESCAPE"
+	// CodeWorkspaceFingerprint: a remote, head or other binding is not as recorded.
+	CodeWorkspaceFingerprint Code = "ERR_PRISM_WORKSPACE_FINGERPRINT"
 )
 
 // The codes of stores, with CodeStateUnavailable.
@@ -103,6 +148,8 @@ const (
 	CodeStateOwnership Code = "ERR_PRISM_STATE_OWNERSHIP"
 	// CodeStateLimit: a record or one of its names is over its bound.
 	CodeStateLimit Code = "ERR_PRISM_STATE_LIMIT"
+	// CodeEffectUnknown: whether an effect happened is not known; a person must say.
+	CodeEffectUnknown Code = "ERR_PRISM_TOOL_EFFECT_UNKNOWN"
 )
 
 // The codes of process sessions.

@@ -21,7 +21,7 @@ const module = "github.com/prism-ls/prism-ls"
 // a place of its own.
 var layers = map[string]int{
 	"tools": 0, "tools/child": 0, "tools/filelock": 0, "diagnostics": 0,
-	"tools/workspace": 1, "tools/edit": 1, "tools/search": 1, "tools/git": 1, "tools/state": 1, "tools/policy": 1,
+	"tools/workspace": 1, "tools/edit": 1, "tools/search": 1, "tools/git": 1, "tools/state": 1, "tools/policy": 1, "tools/check": 1,
 	"langintel": 2, "procsess": 2, "forge": 2,
 	"review": 3, "tools/plan": 3, "tools/acp": 3,
 	"tools/builtin": 4,

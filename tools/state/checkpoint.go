@@ -44,6 +44,10 @@ type Change struct {
 	Fence int64
 	// Data is opaque to the store. Nil and empty are the same.
 	Data []byte
+	// Lease, if it is given, has to be held still when the change is made, or it is
+	// refused with CodeStateFence. It must come from the LeaseStore of the same Stores;
+	// a store that is alone cannot know, and is CodeStateUnavailable.
+	Lease *Lease
 }
 
 // Page is a part of a list.

@@ -96,6 +96,9 @@ func (f *Files) Save(ctx context.Context, key Key, change Change) (Record, error
 	if err := change.check(f.most); err != nil {
 		return Record{}, err
 	}
+	if change.Lease != nil {
+		return Record{}, tools.Errorf(tools.CodeStateUnavailable, "%s was to be saved under a lease, and files have none", key.Name)
+	}
 	release, err := f.lock(ctx, key)
 	if err != nil {
 		return Record{}, err

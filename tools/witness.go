@@ -1,0 +1,63 @@
+package tools
+
+import (
+	"context"
+)
+
+// Witness is one thing that a change is about to make different, as it is before
+// and as it will be: a path of the workspace, or a ref of its repository. Whoever
+// looks at both later can tell what became of a change whose end nobody saw.
+type Witness struct {
+	// Path is relative to the root and slash-separated, links followed. It is empty
+	// for a ref.
+	Path string `json:"path,omitempty"`
+	// Ref is the full name of a ref, or "HEAD". It is empty for a path.
+	Ref string `json:"ref,omitempty"`
+	// Repository is the absolute path of the work tree that Ref is of.
+	Repository string `json:"repository,omitempty"`
+	Before     Seen   `json:"before"`
+	After      Seen   `json:"after"`
+}
+
+// Seen is what is, or will be, at a Witness's path or ref.
+type Seen struct {
+	Exists bool `json:"exists"`
+	// Mode is the file's type and permission bits, as stat(2) has them.
+	Mode uint32 `json:"mode,omitempty"`
+	// SHA256 is of a file's content, or of a symbolic link's target.
+	SHA256 string `json:"sha256,omitempty"`
+	// ID is a ref's object, or what a symbolic ref names.
+	ID string `json:"id,omitempty"`
+}
+
+// NoChange reports whether w is the same before and after.
+func (w Witness) NoChange() bool { return w.Before == w.After }
+
+type plannedKey struct{}
+
+// PlannedFunc keeps account of what is about to change. An error stops the change
+// before it begins.
+type PlannedFunc func(ctx context.Context, witnesses []Witness) error
+
+// WithPlanned returns a context in which planned hears of every change.
+func WithPlanned(ctx context.Context, planned PlannedFunc) context.Context {
+	return context.WithValue(ctx, plannedKey{}, planned)
+}
+
+// Planned tells whoever keeps account in ctx what is about to change. It is called
+// when all is worked out, and before the first effect. Without anybody who keeps
+// account it does nothing; PlannedWanted tells whether there is somebody, for
+// callers to whom witnesses are work.
+func Planned(ctx context.Context, witnesses []Witness) error {
+	planned, ok := ctx.Value(plannedKey{}).(PlannedFunc)
+	if !ok || len(witnesses) == 0 {
+		return nil
+	}
+	return planned(ctx, witnesses)
+}
+
+// PlannedWanted reports whether Planned has anybody to tell.
+func PlannedWanted(ctx context.Context) bool {
+	_, ok := ctx.Value(plannedKey{}).(PlannedFunc)
+	return ok
+}
