@@ -66,6 +66,9 @@ type RunOptions struct {
 	// Config adds "key=value" settings of the host for this call, after all
 	// others (user.name, user.email, an LFS filter that the host allows).
 	Config []string
+	// Partial takes the first MaxOutput bytes of more output, instead of
+	// [tools.CodeLimit]; Output.Truncated says so.
+	Partial bool
 	// OKCodes are exit codes beside 0 that are an answer, not a failure.
 	OKCodes []int
 }
@@ -73,6 +76,8 @@ type RunOptions struct {
 // Output is what git printed.
 type Output struct {
 	Stdout []byte
+	// Truncated reports that there was more than Stdout; see RunOptions.Partial.
+	Truncated bool
 	// Stderr is at most 2 KiB, credentials in URLs removed.
 	Stderr   string
 	ExitCode int
@@ -150,7 +155,8 @@ func (r *Runner) run(ctx context.Context, dir string, args []string, opts *RunOp
 }
 
 func output(result *child.RunResult, args []string, opts *RunOptions, maxOutput int64) (*Output, error) {
-	if result.StdoutBytes > maxOutput {
+	truncated := result.StdoutBytes > maxOutput
+	if truncated && !opts.Partial {
 		return nil, tools.Errorf(tools.CodeLimit, "git %s printed %d bytes, at most %d are taken", args[0], result.StdoutBytes, maxOutput)
 	}
 	code := result.Exit.Code
@@ -160,7 +166,7 @@ func output(result *child.RunResult, args []string, opts *RunOptions, maxOutput 
 	if code != 0 && !slices.Contains(opts.OKCodes, code) {
 		return nil, failed(args, code, result.Stderr)
 	}
-	return &Output{Stdout: result.Stdout, Stderr: tail(result.Stderr), ExitCode: code}, nil
+	return &Output{Stdout: result.Stdout, Truncated: truncated, Stderr: tail(result.Stderr), ExitCode: code}, nil
 }
 
 func ended(ctx, limited context.Context, args []string, err error) error {
