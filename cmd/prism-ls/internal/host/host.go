@@ -114,7 +114,7 @@ func (h *Host) openRegistry() error {
 // tools makes every tool; each toolset is a line here.
 func (h *Host) tools() ([]*tools.Tool, error) {
 	var list []*tools.Tool
-	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.shared.languageToolset, h.processTools} {
+	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.gitTools, h.shared.languageToolset, h.processTools} {
 		set, err := make()
 		if err != nil {
 			return nil, err
