@@ -2,27 +2,33 @@ package check
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/prism-ls/prism-ls/diagnostics"
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/child"
 )
 
 // Definition is a check as a host declares it. Nothing of it comes from a caller.
 type Definition struct {
 	// Name is what a caller picks it by: lower-case letters, digits, "-", "_", ".".
 	Name string
-	// File is the program: an absolute path, or a name that the host resolves on its
-	// own PATH when the runner is made.
+	// File is the program: an absolute path, a name that is looked up on the PATH of
+	// the check's environment, or a path below the root, with a "/" in it.
 	File string
 	Args []string
 	// Env adds NAME=value variables.
 	Env []string
 	// Dir is the directory it runs in, relative to the root; "" is the root.
 	Dir string
-	// Timeout bounds one run: CheckTime.
+	// Timeout bounds one run: CheckTime, whole milliseconds at the least. 0 is the default.
 	Timeout time.Duration
-	// Parser turns the output into diagnostics; "" is none.
+	// Network leaves the check the network, where a sandbox would take it.
+	Network bool
+	// Parser turns the output into diagnostics: one of parse.Names, or of the host's
+	// own; "" is none.
 	Parser string
 }
 
@@ -31,6 +37,8 @@ type Result struct {
 	Name string
 	// ExitCode is the program's status, or -1 when a signal ended it.
 	ExitCode int
+	// Signal is what ended it, as the system calls it; "" normally.
+	Signal   string
 	Duration time.Duration
 	// Output is the end of what was printed, standard output and error as they came.
 	Output string
@@ -41,6 +49,8 @@ type Result struct {
 	Diagnostics []diagnostics.Diagnostic
 	// ParseError says why Diagnostics are not all there are; "" normally.
 	ParseError string
+	// Sandbox is what the check was truly isolated from; nil without a sandbox.
+	Sandbox *child.Capabilities
 }
 
 // Passed reports whether the program ended with status 0.
@@ -51,7 +61,8 @@ type Checks interface {
 	// Names returns the names that are declared, sorted.
 	Names() []string
 	// Run runs one to its end. CodeCheckUnknown: it is not declared. CodeTimeout,
-	// CodeAborted: it was ended. A status other than 0 is a Result.
+	// CodeAborted: it was ended; a Result may come with them. A status other than 0
+	// is a Result.
 	Run(ctx context.Context, name string) (*Result, error)
 }
 
@@ -64,4 +75,53 @@ var (
 	CheckLines = tools.Limit{Name: "lines", Default: 2000, Hard: 100_000}
 	// CheckBytes bounds the output that is kept.
 	CheckBytes = tools.Limit{Name: "outputBytes", Default: 4 << 20, Hard: 64 << 20}
+	// CheckDiagnostics bounds the diagnostics of one run; the worst are kept.
+	CheckDiagnostics = tools.Limit{Name: "diagnostics", Default: 1000, Hard: 10_000}
 )
+
+// longestName bounds a check's name, in bytes.
+const longestName = 64
+
+// check refuses a definition that no host can mean.
+func (d *Definition) check() error {
+	if err := checkName(d.Name); err != nil {
+		return err
+	}
+	refuse := func(format string, args ...any) error {
+		return tools.Errorf(tools.CodeToolInput, "check "+d.Name+": "+format, args...)
+	}
+	file := filepath.FromSlash(d.File)
+	switch {
+	case d.File == "":
+		return refuse("file is missing; it names the program")
+	case !filepath.IsAbs(file) && !filepath.IsLocal(file):
+		return refuse("file is %q, must be an absolute path, a name on PATH or a path below the root", d.File)
+	case d.Dir != "" && !filepath.IsLocal(filepath.FromSlash(d.Dir)):
+		return refuse("cwd is %q, must be a directory below the root, relative to it", d.Dir)
+	case d.Timeout < 0, d.Timeout > time.Duration(CheckTime.Hard)*time.Second, d.Timeout > 0 && d.Timeout < time.Millisecond:
+		return refuse("the timeout is %v, must be 1ms to %v", d.Timeout, time.Duration(CheckTime.Hard)*time.Second)
+	}
+	for _, text := range append(append([]string{d.File, d.Dir}, d.Args...), d.Env...) {
+		if strings.ContainsRune(text, 0) {
+			return refuse("%q holds a NUL byte, which no program can be given", text)
+		}
+	}
+	for _, entry := range d.Env {
+		if name, _, ok := strings.Cut(entry, "="); !ok || name == "" {
+			return refuse("env has %q, must be NAME=value", entry)
+		}
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	if name == "" || len(name) > longestName || name[0] == '-' || name[0] == '.' {
+		return tools.Errorf(tools.CodeToolInput, "a check has the name %q, must be 1 to %d characters that begin with a letter, a digit or _", name, longestName)
+	}
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
+			return tools.Errorf(tools.CodeToolInput, "a check has the name %q, must be lower-case letters, digits, \"-\", \"_\" and \".\"", name)
+		}
+	}
+	return nil
+}
