@@ -1,6 +1,9 @@
 package tools
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Limit is a bound with a default and a hard cap. Values beyond the cap, zero
 // and negative values are refused, never clamped.
@@ -31,6 +34,18 @@ func (l Limit) Option(value int64) (int64, error) {
 		return l.Default, nil
 	}
 	return value, l.check(value)
+}
+
+// Duration returns the limit to use for a host's option that is a time, where l is in
+// seconds, and zero means the default. A part of a second is as good as a whole one.
+func (l Limit) Duration(value time.Duration) (time.Duration, error) {
+	if value == 0 {
+		return time.Duration(l.Default) * time.Second, nil
+	}
+	if value < 0 || value > time.Duration(l.Hard)*time.Second {
+		return 0, Errorf(CodeToolInput, "%s is %v, must be more than 0 and at most %v", l.Name, value.Seconds(), l.Hard)
+	}
+	return value, nil
 }
 
 func (l Limit) check(value int64) error {

@@ -18,9 +18,9 @@ type Owner struct {
 // Key names a record. Within a namespace a name belongs to the owner who saved it
 // first, until it is deleted.
 type Key struct {
-	Owner     Owner
-	Namespace string
-	Name      string
+	Owner     Owner  `json:"owner"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
 }
 
 // Record is what a store keeps under a key.

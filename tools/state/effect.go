@@ -43,24 +43,24 @@ const (
 
 // Effect is what a store knows of one.
 type Effect struct {
-	Owner     Owner
-	Key       string
-	Operation string
-	State     EffectState
+	Owner     Owner       `json:"owner"`
+	Key       string      `json:"key"`
+	Operation string      `json:"operation"`
+	State     EffectState `json:"state"`
 	// Attempts counts the claims that were given out.
-	Attempts int64
+	Attempts int64 `json:"attempts"`
 	// Claim is the token of whoever may move the effect on; it only grows.
-	Claim int64
+	Claim int64 `json:"-"`
 	// Expires is when the claim does, by the store's clock.
-	Expires time.Time
+	Expires time.Time `json:"expires"`
 	// Witnesses are what was about to change, known from dispatch on.
-	Witnesses []tools.Witness
+	Witnesses []tools.Witness `json:"witnesses,omitempty"`
 	// Result is what a completed effect returned, replayed to whoever asks again.
-	Result []byte
+	Result []byte `json:"-"`
 	// Reason says why it failed or is unknown, for a person.
-	Reason  string
-	Created time.Time
-	Updated time.Time
+	Reason  string    `json:"reason,omitempty"`
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
 }
 
 // EffectClaim is the right to carry an effect out.

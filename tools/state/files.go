@@ -80,9 +80,9 @@ func (f *Files) Load(ctx context.Context, key Key) (Record, error) {
 		return Record{}, err
 	}
 	if kept == nil {
-		return Record{}, tools.Errorf(tools.CodeNotFound, "there is no record %s", key.Name)
+		return Record{}, NoRecord(key)
 	}
-	if err := own(kept, key); err != nil {
+	if err := Own(kept, key); err != nil {
 		return Record{}, err
 	}
 	return *kept, nil
@@ -93,7 +93,7 @@ func (f *Files) Save(ctx context.Context, key Key, change Change) (Record, error
 	if err := f.ready(ctx, key, true); err != nil {
 		return Record{}, err
 	}
-	if err := change.check(f.most); err != nil {
+	if err := change.Check(f.most); err != nil {
 		return Record{}, err
 	}
 	if change.Lease != nil {
@@ -109,7 +109,7 @@ func (f *Files) Save(ctx context.Context, key Key, change Change) (Record, error
 	if err != nil {
 		return Record{}, err
 	}
-	if err := allow(kept, key, change.Version, change.Fence); err != nil {
+	if err := Allow(kept, key, change.Version, change.Fence); err != nil {
 		return Record{}, err
 	}
 	record := Record{
@@ -127,7 +127,7 @@ func (f *Files) Delete(ctx context.Context, key Key, version, fence int64) error
 	if err := f.ready(ctx, key, true); err != nil {
 		return err
 	}
-	if err := checkNumbers(version, fence); err != nil {
+	if err := CheckNumbers(version, fence); err != nil {
 		return err
 	}
 	release, err := f.lock(ctx, key)
@@ -141,9 +141,9 @@ func (f *Files) Delete(ctx context.Context, key Key, version, fence int64) error
 		return err
 	}
 	if kept == nil {
-		return tools.Errorf(tools.CodeNotFound, "there is no record %s", key.Name)
+		return NoRecord(key)
 	}
-	if err := allow(kept, key, version, fence); err != nil {
+	if err := Allow(kept, key, version, fence); err != nil {
 		return err
 	}
 	err = os.Remove(path)
@@ -199,12 +199,12 @@ func (f *Files) List(ctx context.Context, in Key, cursor string, limit int64) (P
 }
 
 func (f *Files) ready(ctx context.Context, key Key, named bool) error {
-	if err := key.check(named); err != nil {
+	if err := key.Check(named); err != nil {
 		return err
 	}
 	switch {
 	case f.closed.Load():
-		return tools.Errorf(tools.CodeStateUnavailable, "the store is closed")
+		return errClosed()
 	case f.dir == "":
 		return tools.Errorf(tools.CodeStateUnavailable, "there is no state directory to keep records in")
 	case ctx.Err() != nil:

@@ -10,14 +10,14 @@ import (
 // Lease is the right to change something for a while. Its token is the fence to save
 // records with: whoever held the lease before has a lower one.
 type Lease struct {
-	Key Key
+	Key Key `json:"key"`
 	// Holder is who has it, in the holder's own words.
-	Holder string
+	Holder string `json:"holder"`
 	// Token is higher than every token that was given out for the key before, also by
 	// a store that was closed since.
-	Token int64
+	Token int64 `json:"token,omitempty"`
 	// Expires is when others may take it, by the store's clock.
-	Expires time.Time
+	Expires time.Time `json:"expires"`
 }
 
 // LeaseStore gives out leases. What is said of goroutines, processes, owners and

@@ -120,7 +120,7 @@ func (s *Suite) Main() {
 	if len(os.Args) != 5 || os.Args[1] != roleFlag || os.Args[2] != s.Name {
 		return
 	}
-	store, err := s.Open(os.Args[4])
+	store, err := s.checkpoints(os.Args[4])
 	if err == nil {
 		switch os.Args[3] {
 		case "increment":

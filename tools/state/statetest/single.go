@@ -236,7 +236,7 @@ func lists(t *testing.T, s *Suite) {
 }
 
 func ends(t *testing.T, s *Suite) {
-	store, err := s.Open(s.New(t))
+	store, err := s.checkpoints(s.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ package statetest
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ type Suite struct {
 	New func(t testing.TB) string
 	// Open opens the store there; several at a time if it is Shared.
 	Open func(place string) (state.CheckpointStore, error)
+	// Stores opens all four there, in place of Open, and they are tried, too.
+	Stores func(place string, limits state.Limits) (state.Stores, error)
 	// Shared: other stores and other processes can open the same place, and what
 	// they saved outlasts them.
 	Shared bool
@@ -49,6 +52,9 @@ func (s *Suite) Run(t *testing.T) {
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, s) })
 	}
+	if s.Stores != nil {
+		s.runStores(t)
+	}
 	if !s.Shared {
 		return
 	}
@@ -65,16 +71,55 @@ func (s *Suite) fresh(t testing.TB) state.CheckpointStore {
 
 func (s *Suite) open(t testing.TB, place string) state.CheckpointStore {
 	t.Helper()
-	store, err := s.Open(place)
+	store, err := s.checkpoints(place)
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeAfter(t, store)
+	return store
+}
+
+// checkpoints opens a CheckpointStore, which ends with all that was opened for it.
+func (s *Suite) checkpoints(place string) (state.CheckpointStore, error) {
+	if s.Stores == nil {
+		return s.Open(place)
+	}
+	stores, err := s.Stores(place, state.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return onlyCheckpoints{stores.Checkpoints(), stores}, nil
+}
+
+type onlyCheckpoints struct {
+	state.CheckpointStore
+	stores state.Stores
+}
+
+func (o onlyCheckpoints) Close() error { return o.stores.Close() }
+
+func closeAfter(t testing.TB, store io.Closer) {
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
 	})
-	return store
+}
+
+// freshStores are all four at a new place.
+func (s *Suite) freshStores(t testing.TB) state.Stores {
+	t.Helper()
+	return s.openStores(t, s.New(t))
+}
+
+func (s *Suite) openStores(t testing.TB, place string) state.Stores {
+	t.Helper()
+	stores, err := s.Stores(place, state.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAfter(t, stores)
+	return stores
 }
 
 func ctx(t testing.TB) context.Context {

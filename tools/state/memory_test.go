@@ -1,0 +1,42 @@
+package state_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/state"
+	"github.com/prism-ls/prism-ls/tools/state/statetest"
+)
+
+func TestMemory(t *testing.T) {
+	suite := &statetest.Suite{
+		Name: "memory", New: func(testing.TB) string { return "" },
+		Stores: func(_ string, limits state.Limits) (state.Stores, error) {
+			return state.NewMemory(&state.MemoryOptions{Limits: limits}), nil
+		},
+	}
+	suite.Run(t)
+}
+
+func TestMemoryClockAndLimits(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	stores := state.NewMemory(&state.MemoryOptions{
+		Clock: func() time.Time { return now }, Limits: state.Limits{RecordBytes: 10, ArtifactBytes: state.ArtifactBytes.Hard + 1},
+	})
+	lease, err := stores.Leases().TryAcquire(t.Context(), key("lease"), "one", 0)
+	if err != nil || !lease.Expires.Equal(now.Add(30*time.Second)) {
+		t.Errorf("%+v, %v", lease, err)
+	}
+	now = now.Add(30 * time.Second)
+	if _, err := stores.Leases().Renew(t.Context(), lease, 0); !errors.Is(err, tools.CodeStateFence) {
+		t.Errorf("renewing in its last moment: %v", err)
+	}
+	if _, err := stores.Checkpoints().Save(t.Context(), key("record"), state.Change{Data: make([]byte, 11)}); !errors.Is(err, tools.CodeStateLimit) {
+		t.Errorf("a record over its bound: %v", err)
+	}
+	if _, err := stores.Artifacts().Put(t.Context(), state.Owner{}, nil); !errors.Is(err, tools.CodeToolInput) {
+		t.Errorf("a bound over its bound: %v", err)
+	}
+}
