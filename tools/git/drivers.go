@@ -3,18 +3,26 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
 
-// readsNoContent lists the commands that never pass a file's content through a
-// driver and never contact a remote, so that nothing has to be overridden.
-func readsNoContent(command string) bool {
-	switch command {
-	case "ls-files", "rev-parse", "rev-list", "ls-tree", "config", "check-ref-format", "check-ignore",
-		"for-each-ref", "show-ref", "symbolic-ref", "update-ref", "merge-base", "cat-file", "var", "version":
+// readsNoContent reports whether a command never passes a file's content through a
+// driver and never contacts a remote, so that nothing has to be overridden.
+func readsNoContent(args []string) bool {
+	switch args[0] {
+	case "rev-parse", "rev-list", "ls-tree", "config", "check-ref-format", "check-ignore", "check-attr",
+		"for-each-ref", "show-ref", "symbolic-ref", "update-ref", "merge-base", "var", "version",
+		"write-tree", "commit-tree":
 		return true
+	case "ls-files", "cat-file":
+		// These two do when they are asked to: a short option may hold others.
+		return !slices.ContainsFunc(args[1:], func(arg string) bool {
+			return arg == "--filters" || arg == "--textconv" || arg == "--modified" ||
+				len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg, "m")
+		})
 	}
 	return false
 }

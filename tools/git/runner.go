@@ -31,6 +31,16 @@ type Options struct {
 	// SafeDirectories are work trees, as absolute paths, that git accepts
 	// although another user owns them (git-config(1), safe.directory).
 	SafeDirectories []string
+	// Identity is whose commits are made. Without it PersonalConfig is asked.
+	Identity Identity
+	// PersonalConfig are the person's own configuration files, as absolute paths,
+	// the last one counting most: where an identity that the host does not give
+	// comes from. What a repository says is never taken for one.
+	PersonalConfig []string
+	// Worktrees bounds the linked worktrees of a repository: 4, at most 16.
+	Worktrees int64
+	// Filters are those that the host allows to run; all others are switched off.
+	Filters []Filter
 	// Observe, when set, is told what each process was and used, also by calls
 	// at the same time.
 	Observe func(args []string, exit child.Exit)
@@ -94,7 +104,7 @@ func (r *Runner) Run(ctx context.Context, dir string, args []string, opts *RunOp
 	if err := check(args); err != nil {
 		return nil, err
 	}
-	if readsNoContent(args[0]) {
+	if readsNoContent(args) {
 		return r.run(ctx, dir, args, opts)
 	}
 	replaced, err := r.overrides(ctx, dir)
@@ -140,7 +150,7 @@ func (r *Runner) run(ctx context.Context, dir string, args []string, opts *RunOp
 	defer cancel()
 	command := child.Command{
 		Path: r.options.Path,
-		Args: arguments(r.options.SafeDirectories, opts.Config, args),
+		Args: arguments(r.options.SafeDirectories, slices.Concat(r.filterSettings(), opts.Config), args),
 		Dir:  dir,
 		Env:  slices.Concat(r.options.Env, fixedEnvironment(), opts.Env),
 	}

@@ -1,0 +1,196 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+)
+
+// scratchPrefix begins the names of directories that we make in a git directory.
+const scratchPrefix = "prism-ls-scratch-"
+
+// scratchAge is after how long such a directory has nobody that could still want it:
+// no call takes so long.
+const scratchAge = 2 * time.Hour
+
+// privateIndex is a copy of a work tree's index that commands can change without
+// anybody else seeing it.
+type privateIndex struct {
+	repository *Repository
+	dir        string
+	file       string
+}
+
+// gitDir is the absolute path of the directory that git keeps for this work tree.
+func (g *Repository) gitDir(ctx context.Context) (string, error) {
+	out, err := g.run(ctx, []string{"rev-parse", "--absolute-git-dir"}, nil)
+	if err != nil {
+		return "", err
+	}
+	return filepath.FromSlash(strings.TrimSuffix(string(out.Stdout), "\n")), nil
+}
+
+// newIndex makes a private index without entries.
+func (g *Repository) newIndex(ctx context.Context) (*privateIndex, error) {
+	parent, err := g.gitDir(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sweep(parent)
+	dir, err := os.MkdirTemp(parent, scratchPrefix)
+	if err != nil {
+		return nil, tools.AsError(err)
+	}
+	return &privateIndex{repository: g, dir: dir, file: filepath.Join(dir, "index")}, nil
+}
+
+// copyIndex makes a private index like the work tree's own.
+func (g *Repository) copyIndex(ctx context.Context) (*privateIndex, error) {
+	x, err := g.newIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := copyFile(filepath.Join(filepath.Dir(x.dir), "index"), x.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		x.close()
+		return nil, tools.AsError(err)
+	}
+	return x, nil
+}
+
+func (x *privateIndex) close() { _ = os.RemoveAll(x.dir) } // what is left is swept later
+
+// run runs a command on the private index.
+func (x *privateIndex) run(ctx context.Context, args []string, stdin []byte) (*Output, error) {
+	return x.with(ctx, args, &RunOptions{Stdin: stdin})
+}
+
+// with is run with options of the caller's.
+func (x *privateIndex) with(ctx context.Context, args []string, opts *RunOptions) (*Output, error) {
+	opts.MaxOutput = outputLimit.Hard
+	opts.Env = append(slices.Clone(opts.Env), "GIT_INDEX_FILE="+x.file)
+	opts.Config = append(slices.Clone(opts.Config), "core.splitIndex=false")
+	return x.repository.run(ctx, args, opts)
+}
+
+// take makes the index say of each path what the work tree has there.
+func (x *privateIndex) take(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := x.run(ctx, []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, list(paths))
+	return err
+}
+
+// writeTree returns the tree that the index describes.
+func (x *privateIndex) writeTree(ctx context.Context) (string, error) {
+	out, err := x.run(ctx, []string{"write-tree"}, nil)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(out.Stdout)), nil
+}
+
+// changedInTree lists the paths at which the work tree is not as the index says,
+// files that git does not know and does not ignore included. A repository inside of
+// the work tree that git does not know is left out: its files are its own.
+func (x *privateIndex) changedInTree(ctx context.Context) ([]string, error) {
+	out, err := x.run(ctx, []string{"ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	paths := slices.DeleteFunc(fields(out.Stdout), func(path string) bool { return strings.HasSuffix(path, "/") })
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// changedInIndex lists the paths at which the index is not as the commit says; an
+// empty commit stands for one without files.
+func (x *privateIndex) changedInIndex(ctx context.Context, commit string) ([]string, error) {
+	args := []string{"diff-index", "--cached", "--no-renames", "--name-only", "-z", commit}
+	if commit == "" {
+		args = []string{"ls-files", "-z"}
+	}
+	out, err := x.run(ctx, args, nil)
+	if err != nil {
+		return nil, err
+	}
+	return fields(out.Stdout), nil
+}
+
+// dirt lists, sorted, the paths at which commit, index and work tree are not the same.
+func (x *privateIndex) dirt(ctx context.Context, commit string) ([]string, error) {
+	tree, err := x.changedInTree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	index, err := x.changedInIndex(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	paths := slices.Concat(tree, index)
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// fields splits output that git has ended with NULs.
+func fields(out []byte) []string {
+	if len(out) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+// list is the opposite of fields.
+func list(paths []string) []byte {
+	if len(paths) == 0 {
+		return []byte{}
+	}
+	return []byte(strings.Join(paths, "\x00") + "\x00")
+}
+
+// copyFile copies a file with its time of change, by which git tells the entries of
+// an index that it cannot trust (gitformat-index, "racy").
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// sweep removes directories that a crash has left.
+func sweep(gitDir string) {
+	entries, err := os.ReadDir(gitDir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), scratchPrefix) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > scratchAge {
+			_ = os.RemoveAll(filepath.Join(gitDir, entry.Name())) // somebody else may be at it, too
+		}
+	}
+}
