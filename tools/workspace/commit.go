@@ -140,8 +140,8 @@ func (r *run) perform(tx *Tx) error {
 	if err := r.fillAll(); err != nil {
 		return err
 	}
-	if r.journal != nil && slices.ContainsFunc(r.steps, func(s *step) bool { return s.source != nil }) {
-		// Copies are known by their inodes alone, and only now.
+	if r.journal != nil && slices.ContainsFunc(r.steps, func(s *step) bool { return s.source != nil || s.link }) {
+		// Copies and links are known by their inodes alone, and only now.
 		if err := r.journal.write(r.journalRecord()); err != nil {
 			return unavailable(err.Error())
 		}

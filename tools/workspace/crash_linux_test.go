@@ -212,6 +212,15 @@ var changes = map[string]func(*Workspace, context.Context) error{
 	"move over": func(w *Workspace, ctx context.Context) error {
 		return one(w, ctx, func(tx *Tx, p []Path) error { return tx.Move(p[0], p[1], true) }, "file", "other")
 	},
+	"put a link": func(w *Workspace, ctx context.Context) error {
+		return one(w, ctx, func(tx *Tx, p []Path) error { return tx.Put(p[0], Entry{Data: []byte("tree"), Link: true}) }, "file")
+	},
+	"put several": func(w *Workspace, ctx context.Context) error {
+		return one(w, ctx, func(tx *Tx, p []Path) error {
+			return errors.Join(tx.Put(p[0], Entry{Data: []byte("new"), Executable: true}), tx.Put(p[1], Entry{Data: []byte("not a link")}),
+				tx.Put(p[2], Entry{Data: []byte("name"), Link: true}), tx.Put(p[3], Entry{Data: []byte("../tree"), Link: true}), tx.Delete(p[4], nil))
+		}, "file", "tree/link", "other", "x/link", "name")
+	},
 	"several": func(w *Workspace, ctx context.Context) error {
 		_, err := several(w, ctx)
 		return err

@@ -53,6 +53,8 @@ func (r *run) fill(s *step) error {
 	var err error
 	if s.source != nil {
 		err = s.source.put(d, temp)
+	} else if s.link {
+		err = d.symlink(string(s.data), temp)
 	} else {
 		err = r.write(s, d, temp)
 	}
@@ -112,6 +114,11 @@ func (r *run) fillFile(s *step, d *dir, file *os.File) error {
 			return err
 		}
 		if err := copyAttrs(original, file, &st); err != nil {
+			return err
+		}
+	}
+	if s.executable != nil {
+		if err := setExecutable(file, *s.executable); err != nil {
 			return err
 		}
 	}

@@ -41,12 +41,15 @@ type step struct {
 	node, to *node
 	data     []byte
 	source   *source     // what to put instead of data
+	link     bool        // data is the target of a symbolic link
 	like     *node       // whose attributes the new content takes; nil: a new file's
 	file     *os.File    // the new content, before it is flushed
 	sum      chan string // its hash, when that is being computed
-	done     bool
-	tombed   bool  // a put that left its original under Tomb, not Temp
-	bytes    int64 // size of the original, for the undo limit
+	// executable says whether the file may be run; nil: as like says.
+	executable *bool
+	done       bool
+	tombed     bool  // a put that left its original under Tomb, not Temp
+	bytes      int64 // size of the original, for the undo limit
 }
 
 // source is an existing file or tree that a step puts somewhere else.
