@@ -22,12 +22,22 @@ type Witness struct {
 // Seen is what is, or will be, at a Witness's path or ref.
 type Seen struct {
 	Exists bool `json:"exists"`
-	// Mode is the file's type and permission bits, as stat(2) has them.
+	// Mode is the file's type and permission bits, as stat(2) has them. Without
+	// permission bits it says the type alone.
 	Mode uint32 `json:"mode,omitempty"`
-	// SHA256 is of a file's content, or of a symbolic link's target.
+	// SHA256 is of a file's content, or of a symbolic link's target. A file without
+	// it was not read, being too large: what became of it cannot be told.
 	SHA256 string `json:"sha256,omitempty"`
 	// ID is a ref's object, or what a symbolic ref names.
 	ID string `json:"id,omitempty"`
+}
+
+// Name is what w is of, for a person.
+func (w Witness) Name() string {
+	if w.Ref == "" {
+		return w.Path
+	}
+	return w.Ref + " of " + w.Repository
 }
 
 // NoChange reports whether w is the same before and after.
@@ -35,8 +45,8 @@ func (w Witness) NoChange() bool { return w.Before == w.After }
 
 type plannedKey struct{}
 
-// PlannedFunc keeps account of what is about to change. An error stops the change
-// before it begins.
+// PlannedFunc keeps account of what is about to change; no witnesses is something
+// that cannot be looked at. An error stops the change before it begins.
 type PlannedFunc func(ctx context.Context, witnesses []Witness) error
 
 // WithPlanned returns a context in which planned hears of every change.
@@ -60,4 +70,14 @@ func Planned(ctx context.Context, witnesses []Witness) error {
 func PlannedWanted(ctx context.Context) bool {
 	_, ok := ctx.Value(plannedKey{}).(PlannedFunc)
 	return ok
+}
+
+// Unwitnessed tells whoever keeps account in ctx that something is about to change
+// which nobody can look at later: an editor's buffer, a remote machine.
+func Unwitnessed(ctx context.Context) error {
+	planned, ok := ctx.Value(plannedKey{}).(PlannedFunc)
+	if !ok {
+		return nil
+	}
+	return planned(ctx, nil)
 }

@@ -119,9 +119,13 @@ func (r *run) degrade(err error) {
 	r.w.log.Warn("workspace: going on without durable state", "root", r.w.Root(), "error", err)
 }
 
-// perform makes directories, then writes and flushes all new content, then
-// renames, then flushes the directories and commits.
+// perform makes directories, then writes and flushes all new content, says what is
+// about to change, then renames, then flushes the directories and commits. A crash
+// before the first rename leaves directories, which the journal takes back.
 func (r *run) perform(tx *Tx) error {
+	if err := r.announceDirs(tx); err != nil {
+		return err
+	}
 	for _, s := range r.steps {
 		if err := r.reach(s.node); err != nil {
 			return err
@@ -145,6 +149,9 @@ func (r *run) perform(tx *Tx) error {
 		if err := r.journal.write(r.journalRecord()); err != nil {
 			return unavailable(err.Error())
 		}
+	}
+	if err := r.announce(tx); err != nil {
+		return err
 	}
 	for _, s := range r.steps {
 		if err := r.apply(s); err != nil {

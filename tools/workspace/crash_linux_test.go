@@ -256,6 +256,9 @@ func (f *fixture) changeable() {
 func crashRole() {
 	f, ctx := openRole()
 	at, _ := strconv.Atoi(os.Getenv(stepVariable))
+	if file := os.Getenv(witnessVariable); file != "" {
+		ctx = tools.WithPlanned(ctx, writeDown(file))
+	}
 	f.w.fail(func(int) error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) }, at)
 	name := os.Getenv("PRISM_WORKSPACE_TEST_CHANGE")
 	if name == "undo" {
