@@ -76,6 +76,10 @@ type EffectOptions struct {
 	TTL time.Duration
 	// Attempts is how often the effect may be tried in all: EffectAttempts.
 	Attempts int64
+	// Dispatched has Begin do what MarkDispatched does with Witnesses, in the same
+	// durable step; the effect it claims comes back dispatched.
+	Dispatched bool
+	Witnesses  []tools.Witness
 }
 
 // EffectResolution is a person's, or a comparison's, word on an unknown effect.

@@ -28,7 +28,7 @@ func (s memoryEffects) Begin(ctx context.Context, owner Owner, identity EffectId
 	}
 	defer leave()
 	s.token++
-	attempt.Now, attempt.Token = now, s.token
+	attempt.Now, attempt.Token, attempt.Most = now, s.token, s.limits.EffectResultBytes
 	var kept *Effect
 	if effect, ok := s.claimed[attempt.Key]; ok {
 		kept = &effect

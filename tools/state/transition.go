@@ -18,6 +18,12 @@ type EffectAttempt struct {
 	Owner     Owner
 	Key       string
 	Operation string
+	// Dispatched and Witnesses are those of EffectOptions.
+	Dispatched bool
+	Witnesses  []tools.Witness
+	// Most bounds the witnesses' JSON: the store's EffectResultBytes, or zero for the
+	// default.
+	Most int64
 	// Token is the claim's, if it is given.
 	Token    int64
 	Now      time.Time
@@ -48,15 +54,17 @@ func NewEffectAttempt(owner Owner, identity EffectIdentity, opts *EffectOptions)
 	if err != nil {
 		return EffectAttempt{}, err
 	}
-	return EffectAttempt{Owner: owner, Key: key, Operation: identity.Operation, TTL: ttl, Attempts: attempts}, nil
+	return EffectAttempt{
+		Owner: owner, Key: key, Operation: identity.Operation, TTL: ttl, Attempts: attempts,
+		Dispatched: opts.Dispatched, Witnesses: opts.Witnesses,
+	}, nil
 }
 
 // Begin decides what becomes of the effect that is kept (nil: none). The effect is to
 // be kept if changed, even with an error, which is what Begin of a store returns.
 func (a *EffectAttempt) Begin(kept *Effect) (next Effect, changed bool, err error) {
 	if kept == nil {
-		fresh := Effect{Owner: a.Owner, Key: a.Key, Operation: a.Operation, Created: a.Now}
-		return a.claim(fresh), true, nil
+		return a.claim(Effect{Owner: a.Owner, Key: a.Key, Operation: a.Operation, Created: a.Now})
 	}
 	e := *kept
 	if err := e.own(a.Owner); err != nil {
@@ -81,15 +89,26 @@ func (a *EffectAttempt) Begin(kept *Effect) (next Effect, changed bool, err erro
 	if e.Attempts >= a.Attempts {
 		return Effect{}, false, tools.Errorf(tools.CodeStateLimit, "%s was tried %d times, and may be %d times", e.Operation, e.Attempts, a.Attempts)
 	}
-	return a.claim(e), true, nil
+	return a.claim(e)
 }
 
 // claim has nothing of an earlier attempt left.
-func (a *EffectAttempt) claim(e Effect) Effect {
+func (a *EffectAttempt) claim(e Effect) (next Effect, changed bool, err error) {
 	e.State, e.Attempts, e.Claim = EffectPending, e.Attempts+1, a.Token
 	e.Expires, e.Updated = a.Now.Add(a.TTL), a.Now
 	e.Witnesses, e.Result, e.Reason = nil, nil, ""
-	return e
+	if !a.Dispatched {
+		return e, true, nil
+	}
+	most, err := EffectResultBytes.Option(a.Most)
+	if err != nil {
+		return Effect{}, false, err
+	}
+	claim := EffectClaim{Owner: e.Owner, Key: e.Key, Token: e.Claim}
+	if e, err = e.Dispatch(claim, a.Now, a.Witnesses, most); err != nil {
+		return Effect{}, false, err
+	}
+	return e, true, nil
 }
 
 func (e Effect) own(owner Owner) error {

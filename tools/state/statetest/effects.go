@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,33 @@ func effectSteps(t *testing.T, s *Suite) {
 	_, err = store.Begin(ctx(t), ann("").Owner, identity("again and again"), nil)
 	want(t, "used up", err, tools.CodeStateLimit)
 	begin(t, store, "again and again", &state.EffectOptions{Attempts: state.EffectAttempts.Hard})
+}
+
+// effectAtOnce claims and dispatches in one step, which is all or nothing as well.
+func effectAtOnce(t *testing.T, s *Suite) {
+	store, owner := s.freshStores(t).Effects(), ann("").Owner
+	opts := &state.EffectOptions{Dispatched: true, Witnesses: someWitnesses}
+	effect, err := store.Begin(ctx(t), owner, identity("run"), opts)
+	must(t, "beginning", err)
+	for _, got := range []state.Effect{effect, get(t, store, effect.Key)} {
+		if got.State != state.EffectDispatched || !reflect.DeepEqual(got.Witnesses, someWitnesses) || got.Attempts != 1 {
+			t.Errorf("%+v", got)
+		}
+	}
+	claim := state.EffectClaim{Owner: owner, Key: effect.Key, Token: effect.Claim}
+	must(t, "dispatching more", store.MarkDispatched(ctx(t), claim, someWitnesses[:1]))
+	if got := get(t, store, effect.Key); len(got.Witnesses) != len(someWitnesses)+1 {
+		t.Errorf("%+v", got)
+	}
+	must(t, "failing", store.Fail(ctx(t), claim, true, ""))
+	again, err := store.Begin(ctx(t), owner, identity("run"), &state.EffectOptions{Dispatched: true})
+	if err != nil || again.State != state.EffectDispatched || len(again.Witnesses) != 0 || again.Attempts != 2 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	huge := slices.Repeat(someWitnesses, int(state.EffectResultBytes.Hard)/100)
+	_, err = store.Begin(ctx(t), owner, identity("too many"), &state.EffectOptions{Dispatched: true, Witnesses: huge})
+	want(t, "too many witnesses", err, tools.CodeStateLimit)
+	begin(t, store, "too many", nil)
 }
 
 func effectExpires(t *testing.T, s *Suite) {

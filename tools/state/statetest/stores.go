@@ -29,6 +29,7 @@ func (s *Suite) runStores(t *testing.T) {
 		{"leases have bounds", leaseLimits},
 		{"an effect happens once", effectOnce},
 		{"an effect's steps", effectSteps},
+		{"an effect claimed and dispatched at once", effectAtOnce},
 		{"an effect whose claim ends", effectExpires},
 		{"an effect in doubt", effectDoubt},
 		{"effects of other owners are refused", effectOwners},
