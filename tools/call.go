@@ -44,7 +44,12 @@ type CallOptions struct {
 	// Session groups calls of one agent; exclusive tools run alone within it.
 	Session string
 	// Owner is on whose behalf it happens.
-	Owner    string
+	Owner string
+	// Run names the piece of work that the call is a step of, in the words of whoever
+	// repeats that work after a crash: within a run a mutating tool's call with the
+	// same input happens once, and is answered from the account if it has happened.
+	// It needs RegistryOptions.Effects. Empty: every call is another.
+	Run      string
 	Progress func(Progress)
 	Approver Approver
 	Asker    Asker

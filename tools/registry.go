@@ -30,6 +30,9 @@ type RegistryOptions struct {
 	ApprovalTimeout time.Duration
 	// Recorder keeps the account of mutating calls; nil keeps none.
 	Recorder Recorder
+	// Effects keeps account of what mutating calls change; nil keeps none, and refuses
+	// calls of a run.
+	Effects Effects
 	// Redactor takes secrets out of results; nil takes out nothing.
 	Redactor Redactor
 	// Events receives lifecycle events; nil drops them.
@@ -158,9 +161,9 @@ func (r *Registry) Call(ctx context.Context, name string, input []byte, opts Cal
 		return r.finish(name, nil, nil, err)
 	}
 	recorded := r.intend(ctx, call)
-	content, metadata, err := r.run(ctx, call, in)
-	recorded(AsError(err))
-	return r.finish(name, content, metadata, err)
+	result := r.effect(ctx, call, in)
+	recorded(result.Err)
+	return result
 }
 
 // authorize asks the tool what it is about to do, and the policy about that.

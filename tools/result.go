@@ -74,16 +74,22 @@ func redactJSON(redactor Redactor, text []byte) []byte {
 	if json.Valid(clean) {
 		return clean
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var value any
-	if dec.Decode(&value) != nil {
+	value, err := decodeJSON(text)
+	if err != nil {
 		return []byte("{}")
 	}
 	if clean, err := encode(redactValue(redactor, value)); err == nil {
 		return clean
 	}
 	return []byte("{}")
+}
+
+// decodeJSON decodes text without losing digits of its numbers.
+func decodeJSON(text []byte) (value any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	err = dec.Decode(&value)
+	return value, err
 }
 
 func redactValue(redactor Redactor, value any) any {

@@ -55,6 +55,13 @@ type Effect struct {
 // Mutates reports whether calls can change anything.
 func (e Effect) Mutates() bool { return e.Mutation != MutatesNothing }
 
+// Witnessed reports whether calls say themselves what they are about to change; see
+// [Planned]. Others are on record as something that may have happened from the moment
+// they begin.
+func (e Effect) Witnessed() bool {
+	return e.Mutation == MutatesLocally && (e.Idempotency == IdempotencyOptional || e.Idempotency == IdempotencyRequired)
+}
+
 // The effects that most tools have.
 var (
 	Observes         = Effect{MutatesNothing, IdempotencyNone}
