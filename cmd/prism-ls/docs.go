@@ -46,6 +46,6 @@ func (a *app) toolsPage() error {
 		return err
 	}
 	defer opened.Close()
-	_, err = fmt.Fprint(a.out, host.Reference(opened.Registry()))
+	_, err = fmt.Fprint(a.out, host.Reference(opened.All()))
 	return err
 }

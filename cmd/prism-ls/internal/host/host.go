@@ -26,6 +26,7 @@ type Host struct {
 	readPaths *builtin.ReadPathSet
 	audit     *policy.Audit // nil where there is no state directory
 	events    *tools.Events
+	all       *tools.Registry // of every toolset
 	registry  *tools.Registry
 }
 
@@ -71,6 +72,9 @@ func (h *Host) open() (*Host, error) {
 // Registry has the tools that are on offer.
 func (h *Host) Registry() *tools.Registry { return h.registry }
 
+// All has the tools of every toolset, whatever is on offer.
+func (h *Host) All() *tools.Registry { return h.all }
+
 // Sessions are the process sessions of the workspace.
 func (h *Host) Sessions() *procsess.Registry { return h.shared.sessions.Registry() }
 
@@ -101,11 +105,10 @@ func (h *Host) openRegistry() error {
 	if err != nil {
 		return err
 	}
-	all, err := tools.NewRegistry(list, opts)
-	if err != nil {
+	if h.all, err = tools.NewRegistry(list, opts); err != nil {
 		return err
 	}
-	h.registry, err = all.Select(tools.Filter{
+	h.registry, err = h.all.Select(tools.Filter{
 		Toolsets: h.toolsets(list), ReadOnly: h.cfg.ReadOnly, Exclude: h.cfg.ExcludeTools,
 	})
 	return err
@@ -114,7 +117,7 @@ func (h *Host) openRegistry() error {
 // tools makes every tool; each toolset is a line here.
 func (h *Host) tools() ([]*tools.Tool, error) {
 	var list []*tools.Tool
-	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.gitTools, h.shared.languageToolset, h.processTools} {
+	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.gitTools, h.shared.languageToolset, h.processTools, h.planTools} {
 		set, err := make()
 		if err != nil {
 			return nil, err
