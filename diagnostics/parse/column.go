@@ -16,6 +16,7 @@ const (
 	unitByte    unit = iota // UTF-8 bytes: go, clang
 	unitUTF16               // UTF-16 code units: everything that is written in JavaScript
 	unitRune                // Unicode code points
+	unitTabs                // code points, tabs to multiples of 8: Checkstyle
 	unitDisplay             // columns of a terminal, tabs to multiples of 8: gcc
 )
 
@@ -126,9 +127,12 @@ func columnWidth(r rune, size, at int, in unit) int {
 		return size
 	case unitUTF16:
 		return utf16Width(r)
-	case unitDisplay:
+	case unitTabs, unitDisplay:
 		if r == '\t' {
 			return 8 - at%8
+		}
+		if in == unitTabs {
+			return 1
 		}
 		if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
 			return 2

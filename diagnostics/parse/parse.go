@@ -106,7 +106,7 @@ func newCollector(in *Input) (*collector, error) {
 	if size < 0 || size > hardMax {
 		return nil, fmt.Errorf("parse: Max is %d, it must be between 1 and %d", in.Max, hardMax)
 	}
-	builder, err := diagnostics.NewBuilder(&diagnostics.Limits{PerFile: min(size, 5000)})
+	builder, err := diagnostics.NewBuilder(&diagnostics.Limits{PerFile: 5000})
 	if err != nil {
 		return nil, err
 	}

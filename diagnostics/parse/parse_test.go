@@ -118,7 +118,7 @@ func (p *project) column(path string, at diagnostics.Position) int {
 	text, _ := p.content(path)
 	lines := strings.Split(string(text), "\n")
 	if at.Line >= len(lines) {
-		return at.UTF16 + 1
+		return max(at.UTF16, at.Byte) + 1
 	}
 	units, column := 0, 1
 	for i, r := range lines[at.Line] {
