@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"time"
 
@@ -47,6 +48,18 @@ func (g *Repository) Checkpoint(ctx context.Context, opts *CheckpointOptions) (*
 	if err != nil {
 		return nil, err
 	}
+	c, err := g.prepareCheckpoint(ctx, who, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.planned(ctx, c); err != nil {
+		return nil, err
+	}
+	return c, g.keep(ctx, c, who)
+}
+
+// prepareCheckpoint makes a checkpoint's objects, which nothing refers to yet.
+func (g *Repository) prepareCheckpoint(ctx context.Context, who Identity, opts *CheckpointOptions) (*Checkpoint, error) {
 	x, err := g.copyIndex(ctx)
 	if err != nil {
 		return nil, err
@@ -54,18 +67,39 @@ func (g *Repository) Checkpoint(ctx context.Context, opts *CheckpointOptions) (*
 	defer x.close()
 	c := &Checkpoint{ID: checkpointID(time.Now())}
 	c.Ref = CheckpointPrefix + c.ID
-	if err := g.collect(ctx, x, c, who, note(opts)); err != nil {
-		return nil, err
+	return c, g.collect(ctx, x, c, who, note(opts))
+}
+
+// planned tells whoever keeps account that refs are about to move; checkpoint may be nil.
+func (g *Repository) planned(ctx context.Context, checkpoint *Checkpoint, changes ...refChange) error {
+	if checkpoint != nil {
+		changes = append([]refChange{{ref: checkpoint.Ref, after: checkpoint.Commit}}, changes...)
 	}
-	change := refChange{ref: c.Ref, after: c.Commit}
-	if err := tools.Planned(ctx, []tools.Witness{g.witness(change)}); err != nil {
-		return nil, err
+	var witnesses []tools.Witness
+	for _, change := range changes {
+		witnesses = append(witnesses, g.witness(change))
 	}
-	change.who = who
-	if err := g.move(ctx, change); err != nil {
-		return nil, err
+	return tools.Planned(ctx, witnesses)
+}
+
+// keep makes the ref of a checkpoint, if there is one.
+func (g *Repository) keep(ctx context.Context, checkpoint *Checkpoint, who Identity) error {
+	if checkpoint == nil {
+		return nil
 	}
-	return c, nil
+	return g.move(ctx, refChange{ref: checkpoint.Ref, after: checkpoint.Commit, who: who})
+}
+
+// unkeep drops the checkpoint of a change that has failed, so that nothing is left of
+// it, and returns why it failed.
+func (g *Repository) unkeep(ctx context.Context, checkpoint *Checkpoint, why error) error {
+	if checkpoint == nil {
+		return why
+	}
+	// The call may have been given up; its remains are taken away all the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
+	defer cancel()
+	return errors.Join(why, g.move(ctx, refChange{ref: checkpoint.Ref, before: checkpoint.Commit}))
 }
 
 // collect makes the checkpoint's objects.

@@ -19,6 +19,10 @@ import (
 
 func TestMain(m *testing.M) {
 	child.Main()
+	if role := os.Getenv(roleVariable); role != "" {
+		playRole(role)
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
