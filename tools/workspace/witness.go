@@ -7,9 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -59,25 +56,9 @@ func statMode(mode fs.FileMode) uint32 {
 	return raw | typeRegular
 }
 
-// witnessPath is a real path as a [tools.Witness] has it: as it is, or as a Go
-// string literal where it is not UTF-8, which JSON could not hold.
-func witnessPath(real string) string {
-	if utf8.ValidString(real) && !strings.HasPrefix(real, `"`) {
-		return real
-	}
-	return strconv.QuoteToASCII(real)
-}
-
 // Look returns what is at the path of a [tools.Witness] now. An error is that it
 // cannot be told, also where a directory on the way has become a link since.
-func (w *Workspace) Look(ctx context.Context, path string) (tools.Seen, error) {
-	real := path
-	if strings.HasPrefix(path, `"`) {
-		var err error
-		if real, err = strconv.Unquote(path); err != nil {
-			return tools.Seen{}, tools.Errorf(tools.CodeToolInput, "%s is no path of a witness", path)
-		}
-	}
+func (w *Workspace) Look(ctx context.Context, real string) (tools.Seen, error) {
 	if err := ctx.Err(); err != nil {
 		return tools.Seen{}, err
 	}
@@ -149,7 +130,7 @@ func (r *run) announce(tx *Tx) error {
 	}
 	list := make([]tools.Witness, 0, len(v.order))
 	for _, real := range v.order {
-		list = append(list, tools.Witness{Path: witnessPath(real), Before: v.before[real], After: v.after[real]})
+		list = append(list, tools.Witness{Path: real, Before: v.before[real], After: v.after[real]})
 	}
 	return tools.Planned(tx.ctx, list)
 }
@@ -162,7 +143,7 @@ func (r *run) announceDirs(tx *Tx) error {
 	}
 	var list []tools.Witness
 	for _, s := range r.steps {
-		list = append(list, tools.Witness{Path: witnessPath(s.node.real), After: tools.Seen{Exists: true, Mode: typeDir}})
+		list = append(list, tools.Witness{Path: s.node.real, After: tools.Seen{Exists: true, Mode: typeDir}})
 	}
 	return tools.Planned(tx.ctx, list)
 }
@@ -220,12 +201,14 @@ func (v *view) take(s *step) error {
 // put describes the new content, which is under its temporary name still.
 func (v *view) put(s *step) error {
 	d := v.r.dir(s.Dir)
-	if s.source != nil {
-		seen, err := look(d, string(s.Temp), nil)
-		v.after[s.node.real] = seen
+	st, err := d.stat(string(s.Temp))
+	if err != nil {
 		return err
 	}
-	st, err := d.stat(string(s.Temp))
+	if s.source != nil || !st.mode.IsRegular() {
+		v.after[s.node.real], err = look(d, string(s.Temp), nil)
+		return err
+	}
 	v.after[s.node.real] = tools.Seen{Exists: true, Mode: statMode(st.mode), SHA256: s.New.SHA256}
-	return err
+	return nil
 }

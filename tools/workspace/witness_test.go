@@ -83,7 +83,7 @@ func TestWitnesses(t *testing.T) {
 		{"only a directory", []string{"d"}, func(tx *Tx, p []Path) error { return tx.Mkdir(p[0]) },
 			[]tools.Witness{{Path: "d", Before: none, After: tools.Seen{Exists: true, Mode: 0o040000}}}},
 		{"a name that is not UTF-8", []string{"odd\xff"}, func(tx *Tx, p []Path) error { return tx.Write(p[0], []byte("1"), nil) },
-			[]tools.Witness{{Path: `"odd\xff"`, After: file("1")}}},
+			[]tools.Witness{{Path: "odd\xff", After: file("1")}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t)
@@ -175,9 +175,6 @@ func TestLookIsNotFooled(t *testing.T) {
 	must(t, err)
 	if seen.Exists {
 		t.Errorf("got %+v", seen)
-	}
-	if _, err := f.w.Look(t.Context(), `"broken`); !errors.Is(err, tools.CodeToolInput) {
-		t.Errorf("got %v", err)
 	}
 }
 
