@@ -119,21 +119,3 @@ func TestBoundedResult(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestWitnessesKeepEveryName(t *testing.T) {
-	for _, name := range []string{"a", "", "ä <&>", `"quoted"`, "\xff\n", `"\xff`} {
-		w := Witness{Path: name, Ref: "r" + name, Repository: name, Before: Seen{Exists: true, Mode: 0o100644}}
-		text, err := json.Marshal(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back Witness
-		if err := json.Unmarshal(text, &back); err != nil || back != w {
-			t.Errorf("%q became %+v, %v", name, back, err)
-		}
-	}
-	var w Witness
-	if err := json.Unmarshal([]byte(`{"path":"\"broken"}`), &w); err == nil {
-		t.Errorf("got %+v", w)
-	}
-}

@@ -2,10 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 )
 
 // Witness is one thing that a change is about to make different, as it is before
@@ -36,50 +32,20 @@ type Seen struct {
 	ID string `json:"id,omitempty"`
 }
 
-// Name is what w is of, for a person.
+// Name is what w is of, for a person. A Witness of nothing stands for what cannot be
+// looked at.
 func (w Witness) Name() string {
-	if w.Ref == "" {
+	switch {
+	case w.Ref != "":
+		return w.Ref + " of " + w.Repository
+	case w.Path != "":
 		return w.Path
 	}
-	return w.Ref + " of " + w.Repository
+	return "something that cannot be looked at"
 }
 
 // NoChange reports whether w is the same before and after.
 func (w Witness) NoChange() bool { return w.Before == w.After }
-
-// MarshalJSON writes names that are not UTF-8, which JSON cannot hold, as Go string
-// literals; and so those that begin like one.
-func (w Witness) MarshalJSON() ([]byte, error) {
-	type plain Witness
-	p := plain(w)
-	for _, name := range []*string{&p.Path, &p.Ref, &p.Repository} {
-		if !utf8.ValidString(*name) || strings.HasPrefix(*name, `"`) {
-			*name = strconv.QuoteToASCII(*name)
-		}
-	}
-	return encode(p)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (w *Witness) UnmarshalJSON(text []byte) error {
-	type plain Witness
-	var p plain
-	if err := json.Unmarshal(text, &p); err != nil {
-		return err
-	}
-	for _, name := range []*string{&p.Path, &p.Ref, &p.Repository} {
-		if !strings.HasPrefix(*name, `"`) {
-			continue
-		}
-		unquoted, err := strconv.Unquote(*name)
-		if err != nil {
-			return Errorf(CodeToolInput, "%s is no name of a witness", *name)
-		}
-		*name = unquoted
-	}
-	*w = Witness(p)
-	return nil
-}
 
 type plannedKey struct{}
 

@@ -21,8 +21,14 @@ import (
 	"github.com/prism-ls/prism-ls/tools/policy"
 )
 
+// callFlags are the flags of `call`.
+type callFlags struct {
+	object bool
+	run    string
+}
+
 func (a *app) callCommand() *cobra.Command {
-	var object bool
+	var flags callFlags
 	cmd := &cobra.Command{
 		Use:   "call TOOL [JSON | key=value … | -]",
 		Short: "Make one tool call",
@@ -32,37 +38,39 @@ are typed by the tool's schema, or - for JSON on standard input.
 Exit status: 0 done, 1 the tool failed, 2 wrong use.`,
 		Example: "  prism-ls call read path=main.go limit=20\n  prism-ls call --json repo_search '{\"query\": \"TODO\"}'",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.call(args, object)
+			return a.call(args, flags)
 		},
 	}
 	a.settingFlags(cmd)
-	cmd.Flags().BoolVar(&object, "json", false, "print the result as one JSON object")
+	cmd.Flags().BoolVar(&flags.object, "json", false, "print the result as one JSON object")
+	cmd.Flags().StringVar(&flags.run, "run", "", "the run that this is a step of: the same call in the same run happens once")
 	return cmd
 }
 
-func (a *app) call(args []string, object bool) error {
+func (a *app) call(args []string, flags callFlags) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	if len(args) == 0 {
-		return a.show(&tools.Result{Err: tools.Errorf(tools.CodeToolInput, "name the tool to call; `prism-ls tools` lists them")}, object)
+		return a.show(&tools.Result{Err: tools.Errorf(tools.CodeToolInput, "name the tool to call; `prism-ls tools` lists them")}, flags.object)
 	}
-	result, err := a.callTool(ctx, args[0], args[1:])
+	result, err := a.callTool(ctx, args, flags)
 	if err != nil {
 		result = &tools.Result{Tool: args[0], Err: tools.AsError(err)}
 	}
-	return a.show(result, object)
+	return a.show(result, flags.object)
 }
 
 // callTool makes the call; an error is one that kept it from being made.
-func (a *app) callTool(ctx context.Context, name string, args []string) (*tools.Result, error) {
+func (a *app) callTool(ctx context.Context, args []string, flags callFlags) (*tools.Result, error) {
 	cfg, err := a.load()
 	if err != nil {
 		return nil, err
 	}
-	call, err := readCall(name, args, a.in)
+	call, err := readCall(args[0], args[1:], a.in)
 	if err != nil {
 		return nil, err
 	}
+	call.Run = flags.run
 	waiting := &waiting{out: a.err}
 	defer waiting.clear()
 	opts := daemon.CallOptions{Approver: a.approver(), Asker: person{}}
@@ -96,7 +104,7 @@ func (a *app) callHere(ctx context.Context, cfg *config.Config, call *daemon.Cal
 		}
 	}
 	return opened.Registry().Call(ctx, call.Tool, input, tools.CallOptions{
-		Session: daemon.CLIOwner, Owner: daemon.CLIOwner,
+		Session: daemon.CLIOwner, Owner: daemon.CLIOwner, Run: call.Run,
 		Approver: opts.Approver, Asker: opts.Asker, Progress: opts.Progress,
 	}), nil
 }

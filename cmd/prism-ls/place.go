@@ -78,7 +78,7 @@ func (a *app) language(cmd *cobra.Command, tool string, fill func(args []string)
 		if err != nil {
 			return err
 		}
-		return a.call([]string{tool, string(text)}, object)
+		return a.call([]string{tool, string(text)}, callFlags{object: object})
 	}
 	a.settingFlags(cmd)
 	cmd.Flags().BoolVar(&object, "json", false, "print the result as one JSON object")

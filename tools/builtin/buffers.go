@@ -62,6 +62,9 @@ func (b *buffers) Write(ctx context.Context, p workspace.Path, data []byte, opts
 			return nil, tools.Errorf(tools.CodeFileChanged, "%s has the SHA-256 %s, not the expected one", p.Rel, hexHash([]byte(text)))
 		}
 	}
+	if err := tools.Unwitnessed(ctx); err != nil { // the editor's text is not to be seen from here
+		return nil, err
+	}
 	if err := b.client.WriteTextFile(ctx, b.ws.Abs(p), string(data)); err != nil {
 		return nil, err
 	}

@@ -496,7 +496,7 @@ func TestMoreThanCanBeKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, err := l.store.List(t.Context(), me, []state.EffectState{state.EffectDispatched}, "", 0)
-	if err != nil || len(page.Effects) != 1 || len(page.Effects[0].Witnesses) != 0 {
+	if err != nil || len(page.Effects) != 1 || len(page.Effects[0].Witnesses) != 1 || page.Effects[0].Witnesses[0] != (tools.Witness{}) {
 		t.Errorf("%v: %+v", err, page.Effects)
 	}
 }
@@ -517,6 +517,27 @@ func TestRunsThatCannotBe(t *testing.T) {
 	for _, opts := range []state.AccountOptions{{TTL: 2 * time.Hour}, {Attempts: 11}, {ResultBytes: 1 << 30}} {
 		if _, err := state.NewAccount(l.store, &opts); !errors.Is(err, tools.CodeToolInput) {
 			t.Errorf("%+v: %v", opts, err)
+		}
+	}
+}
+
+// TestAPartIsNotTheWhole: what was seen to happen says nothing of what cannot be seen.
+func TestAPartIsNotTheWhole(t *testing.T) {
+	visible := tools.Witness{Ref: "value", Before: seen(0), After: seen(3)}
+	for _, order := range [][][]tools.Witness{{{visible}, nil}, {nil, {visible}}, {{visible, {Ref: "odd\xff", Before: seen(0), After: seen(3)}}}} {
+		l := newLedger(t, nil, state.AccountOptions{})
+		account, err := l.account.Begin(t.Context(), tools.EffectCall{Tool: "add", Owner: "me", Witnessed: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, witnesses := range order {
+			if err := account.Planned(t.Context(), witnesses); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.value.Store(3)
+		if found, why := state.Compare(t.Context(), l.only(state.EffectDispatched).Witnesses, l.look); found != state.FoundUnknown {
+			t.Errorf("%v: %s, %s", order, found, why)
 		}
 	}
 }

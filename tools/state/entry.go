@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -118,21 +119,28 @@ func replayed(tool string, effect Effect) (*tools.Result, error) {
 func (e *entry) Planned(ctx context.Context, witnesses []tools.Witness) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	changing := witnesses[:0:0]
+	changing, blind := witnesses[:0:0], len(witnesses) == 0
 	for _, w := range witnesses {
-		if !w.NoChange() {
+		switch {
+		case w.NoChange():
+		case !utf8.ValidString(w.Ref + w.Repository): // not to be written down
+			blind = true
+		default:
 			changing = append(changing, w)
 		}
 	}
-	if e.lost || len(changing) == 0 && len(witnesses) > 0 {
+	if e.lost || len(changing) == 0 && !blind {
 		return nil
 	}
-	e.blind = e.blind || len(changing) == 0
+	e.blind = e.blind || blind
+	if blind {
+		changing = append(changing, tools.Witness{})
+	}
 	err := e.dispatch(ctx, changing)
 	if errors.Is(err, tools.CodeStateLimit) && !e.fits(changing) {
 		// More than can be kept: on record is only that something was about to change.
 		e.blind = true
-		err = e.dispatch(ctx, nil)
+		err = e.dispatch(ctx, []tools.Witness{{}})
 	}
 	if err == nil || e.call.Run != "" || ctx.Err() != nil {
 		return err

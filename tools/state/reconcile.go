@@ -33,6 +33,9 @@ func Compare(ctx context.Context, witnesses []tools.Witness, look Looker) (Findi
 	}
 	before, after := true, true
 	for _, w := range witnesses {
+		if w.Path == "" && w.Ref == "" { // it is there so that the others do not pass for all
+			return FoundUnknown, "a part of it cannot be looked at"
+		}
 		now, err := look(ctx, w)
 		if err != nil {
 			return FoundUnknown, fmt.Sprintf("%s cannot be looked at: %s", w.Name(), tools.AsError(err).Message)

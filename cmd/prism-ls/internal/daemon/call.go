@@ -47,7 +47,7 @@ func (s *session) makeCall(ctx context.Context, registry *tools.Registry, person
 	if err := s.out.send(told{Begun: &begun{Mutates: mutates}}); err != nil {
 		return failed(err)
 	}
-	opts := tools.CallOptions{Session: CLIOwner, Owner: CLIOwner, Approver: person, Asker: person}
+	opts := tools.CallOptions{Session: CLIOwner, Owner: CLIOwner, Run: asked.Run, Approver: person, Asker: person}
 	if asked.Progress {
 		opts.Progress = func(p tools.Progress) { _ = s.out.send(told{Progress: &p}) } // a lost client cancels
 	}

@@ -62,6 +62,8 @@ type Call struct {
 	Tool  string   `json:"tool"`
 	Input []byte   `json:"input"`
 	Pairs []string `json:"pairs,omitempty"`
+	// Run is what the call is a step of; see [tools.CallOptions].
+	Run string `json:"run,omitempty"`
 	// Progress has the daemon tell how far the call is.
 	Progress bool `json:"progress,omitempty"`
 }

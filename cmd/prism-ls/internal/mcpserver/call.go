@@ -25,7 +25,11 @@ func (s *Server) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.C
 	if string(input) == "null" {
 		input = nil
 	}
-	opts := tools.CallOptions{Session: s.session, Owner: s.opts.Owner, Progress: progress.sink(), Approver: talk, Asker: talk}
+	run, err := runOf(request)
+	if err != nil {
+		return fill(ctx, &tools.Result{Tool: request.Params.Name, Err: tools.AsError(err)}), nil
+	}
+	opts := tools.CallOptions{Session: s.session, Owner: s.opts.Owner, Run: run, Progress: progress.sink(), Approver: talk, Asker: talk}
 	done := make(chan *tools.Result, 1)
 	s.calls.Go(func() { done <- s.registry.Call(ctx, request.Params.Name, input, opts) })
 	result := s.await(ctx, request.Params.Name, done)
@@ -33,6 +37,22 @@ func (s *Server) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.C
 		return s.seals.ask(request, question)
 	}
 	return fill(ctx, result), nil
+}
+
+// RunKey is the key in a call's _meta by which its host names the run that the call is
+// a step of; see [tools.CallOptions].
+const RunKey = "prism-ls/run"
+
+func runOf(request *mcp.CallToolRequest) (string, error) {
+	said, ok := request.Params.Meta[RunKey]
+	if !ok {
+		return "", nil
+	}
+	run, ok := said.(string)
+	if !ok || run == "" {
+		return "", tools.Errorf(tools.CodeToolInput, "_meta has %s, which must be a string that is not empty", RunKey)
+	}
+	return run, nil
 }
 
 // await returns the call's result, or soon after its end by cancellation one
