@@ -118,7 +118,7 @@ func (s memoryEffects) Get(ctx context.Context, owner Owner, key string) (Effect
 	if !ok {
 		return Effect{}, NoEffect(key)
 	}
-	if err := kept.own(owner); err != nil {
+	if err := kept.Own(owner); err != nil {
 		return Effect{}, err
 	}
 	return kept.Seen(now).clone(), nil
@@ -126,14 +126,14 @@ func (s memoryEffects) Get(ctx context.Context, owner Owner, key string) (Effect
 
 // List implements EffectStore; the order is that of the keys.
 func (s memoryEffects) List(ctx context.Context, owner Owner, states []EffectState, cursor string, limit int64) (EffectPage, error) {
-	if err := CheckStates(states); err != nil {
+	wanted, err := CheckStates(states)
+	if err != nil {
 		return EffectPage{}, err
 	}
 	if err := owner.Check(); err != nil {
 		return EffectPage{}, err
 	}
-	limit, err := PageRecords.Option(limit)
-	if err != nil {
+	if limit, err = PageRecords.Option(limit); err != nil {
 		return EffectPage{}, err
 	}
 	now, leave, err := s.enter(ctx)
@@ -142,7 +142,7 @@ func (s memoryEffects) List(ctx context.Context, owner Owner, states []EffectSta
 	}
 	defer leave()
 	keys, next := cut(sorted(s.claimed, func(e Effect) bool {
-		return e.Owner == owner && (len(states) == 0 || slices.Contains(states, e.Seen(now).State))
+		return e.Owner == owner && slices.Contains(wanted[:], e.Seen(now).State)
 	}), cursor, limit)
 	page := EffectPage{Next: next}
 	for _, key := range keys {

@@ -1,7 +1,7 @@
 package state
 
 import (
-	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -67,7 +67,7 @@ func (a *EffectAttempt) Begin(kept *Effect) (next Effect, changed bool, err erro
 		return a.claim(Effect{Owner: a.Owner, Key: a.Key, Operation: a.Operation, Created: a.Now})
 	}
 	e := *kept
-	if err := e.own(a.Owner); err != nil {
+	if err := e.Own(a.Owner); err != nil {
 		return Effect{}, false, err
 	}
 	expired := !a.Now.Before(e.Expires)
@@ -111,7 +111,8 @@ func (a *EffectAttempt) claim(e Effect) (next Effect, changed bool, err error) {
 	return e, true, nil
 }
 
-func (e Effect) own(owner Owner) error {
+// Own refuses an effect of another owner.
+func (e Effect) Own(owner Owner) error {
 	if e.Owner != owner {
 		return tools.Errorf(tools.CodeStateOwnership, "this effect belongs to another owner")
 	}
@@ -134,7 +135,7 @@ func (e Effect) Seen(now time.Time) Effect {
 
 // claimed checks that the claim is the current one.
 func (e Effect) claimed(claim EffectClaim, now time.Time, from ...EffectState) error {
-	if err := e.own(claim.Owner); err != nil {
+	if err := e.Own(claim.Owner); err != nil {
 		return err
 	}
 	if claim.Token != e.Claim {
@@ -158,9 +159,9 @@ func (e Effect) Dispatch(claim EffectClaim, now time.Time, witnesses []tools.Wit
 		return Effect{}, err
 	}
 	e.Witnesses = append(e.Witnesses[:len(e.Witnesses):len(e.Witnesses)], witnesses...)
-	text, err := json.Marshal(e.Witnesses)
+	text, err := EncodeWitnesses(e.Witnesses)
 	if err != nil {
-		return Effect{}, tools.Errorf(tools.CodeToolInput, "witnesses that cannot be kept: %w", err)
+		return Effect{}, err
 	}
 	if int64(len(text)) > most {
 		return Effect{}, tools.Errorf(tools.CodeStateLimit, "the witnesses of %s have %d bytes, may have %d", e.Operation, len(text), most)
@@ -222,7 +223,7 @@ func (e Effect) end(claim EffectClaim, now time.Time, to EffectState, reason str
 
 // Resolve is the step of ResolveUnknown.
 func (e Effect) Resolve(owner Owner, now time.Time, resolution EffectResolution, most int64) (Effect, error) {
-	if err := e.own(owner); err != nil {
+	if err := e.Own(owner); err != nil {
 		return Effect{}, err
 	}
 	switch resolution.State {
@@ -253,14 +254,20 @@ func NoEffect(key string) error {
 	return tools.Errorf(tools.CodeNotFound, "there is no effect %s", key)
 }
 
-// CheckStates checks the states that a list is asked for.
-func CheckStates(states []EffectState) error {
+// CheckStates checks the states that a list is asked for, and returns six: all of them
+// if none is asked for, else those that are, some of them twice.
+func CheckStates(states []EffectState) ([6]EffectState, error) {
+	wanted := [...]EffectState{EffectPending, EffectDispatched, EffectCompleted, EffectFailedRetryable, EffectFailedTerminal, EffectUnknown}
 	for _, state := range states {
-		switch state {
-		case EffectPending, EffectDispatched, EffectCompleted, EffectFailedRetryable, EffectFailedTerminal, EffectUnknown:
-		default:
-			return tools.Errorf(tools.CodeToolInput, "there is no state %q of effects", state)
+		if !slices.Contains(wanted[:], state) {
+			return wanted, tools.Errorf(tools.CodeToolInput, "there is no state %q of effects", state)
 		}
 	}
-	return nil
+	if len(states) > 0 {
+		asked := slices.Compact(slices.Sorted(slices.Values(states)))
+		for i := range wanted {
+			wanted[i] = asked[i%len(asked)]
+		}
+	}
+	return wanted, nil
 }

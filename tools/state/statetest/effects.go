@@ -51,6 +51,7 @@ func inDoubt(t testing.TB, store state.EffectStore, run string) {
 
 var someWitnesses = []tools.Witness{
 	{Path: "a b\n.txt", Before: tools.Seen{Exists: true, Mode: 0o100644, SHA256: strings.Repeat("0", 64)}, After: tools.Seen{Exists: true, Mode: 0o100644, SHA256: strings.Repeat("f", 64)}},
+	{Path: "not \xff UTF-8", Before: tools.Seen{Exists: true, Mode: 0o100755}},
 	{Ref: "refs/heads/ä", Repository: "/r", Before: tools.Seen{}, After: tools.Seen{Exists: true, ID: strings.Repeat("1", 40)}},
 }
 
