@@ -32,3 +32,13 @@ func (g *Repository) branchAt(ctx context.Context, name string) (id string, ok b
 	}
 	return g.lookup(ctx, branchPrefix+name, "commit")
 }
+
+// Settle finishes, or takes back, what a process of ours that is gone has left half
+// done in this work tree. Everything that changes something here does it first.
+func (g *Repository) Settle(ctx context.Context) error {
+	dir, err := g.gitDir(ctx)
+	if err != nil {
+		return err
+	}
+	return g.settleIndex(ctx, dir)
+}

@@ -58,6 +58,9 @@ func (g *Repository) Commit(ctx context.Context, opts *CommitOptions) (*Commit, 
 	if err := g.nothingUnfinished(ctx); err != nil {
 		return nil, err
 	}
+	if err := g.Settle(ctx); err != nil {
+		return nil, err
+	}
 	x, err := g.lockIndex(ctx)
 	if err != nil {
 		return nil, err
@@ -158,7 +161,7 @@ func (w *committing) choose(ctx context.Context, opts *CommitOptions) error {
 		return tools.Errorf(tools.CodeNoChange, "nothing has changed at the named paths")
 	}
 	if len(others) > 0 && !opts.Checkpoint {
-		return tools.Errorf(tools.CodeGitDirty, "%s; commit them as well, or let a checkpoint be made first (createCheckpoint)", w.g.otherChanges(others))
+		return tools.Errorf(tools.CodeGitDirty, "beside the named paths %s; commit them as well, or let a checkpoint be made first (createCheckpoint)", w.g.changesText(others))
 	}
 	found, err := w.x.filtered(ctx, w.g.regular(w.chosen), false)
 	if err != nil {
@@ -202,10 +205,10 @@ func (g *Repository) known(ctx context.Context, x *privateIndex, specs []string,
 	return nil
 }
 
-// otherChanges says what else there is, and names nothing outside of the opened
+// changesText says how many changes there are, and names nothing outside of the opened
 // directory.
-func (g *Repository) otherChanges(paths []string) string {
-	text := fmt.Sprintf("there are %d other changes", len(paths))
+func (g *Repository) changesText(paths []string) string {
+	text := fmt.Sprintf("there are %d changes that are in no commit", len(paths))
 	for _, path := range paths {
 		if rel, ok := g.Inside(path); ok {
 			return text + ", the first at " + DisplayPath(rel)

@@ -27,6 +27,7 @@ type privateIndex struct {
 	repository *Repository
 	dir        string
 	file       string
+	env        []string
 }
 
 // gitDir is the absolute path of the directory that git keeps for this work tree.
@@ -75,7 +76,7 @@ func (x *privateIndex) run(ctx context.Context, args []string, stdin []byte) (*O
 // with is run with options of the caller's.
 func (x *privateIndex) with(ctx context.Context, args []string, opts *RunOptions) (*Output, error) {
 	opts.MaxOutput = outputLimit.Hard
-	opts.Env = append(slices.Clone(opts.Env), "GIT_INDEX_FILE="+x.file)
+	opts.Env = slices.Concat(opts.Env, x.env, []string{"GIT_INDEX_FILE=" + x.file})
 	opts.Config = append(slices.Clone(opts.Config), "core.splitIndex=false")
 	return x.repository.run(ctx, args, opts)
 }
