@@ -1,0 +1,3 @@
+package taskspace
+
+func role() {}

@@ -1,0 +1,181 @@
+package taskspace
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/git"
+)
+
+// longest is how long one git command may take that reads or writes a whole work tree.
+const longest = 600 * time.Second
+
+// adminDir is git's own directory for a work tree.
+func adminDir(common, name string) string { return filepath.Join(common, "worktrees", name) }
+
+// add makes the work tree where nobody looks for it, locked from its first moment.
+func (h *held) add(ctx context.Context, wt *Worktree) error {
+	at := h.m.making(h.space, wt)
+	args := []string{"worktree", "add", "--quiet", "--lock", "--reason", wt.LockReason}
+	tail, err := h.start(ctx, wt, at)
+	if err != nil {
+		return err
+	}
+	if err := h.step(ctx, "add"); err != nil {
+		return err
+	}
+	_, err = h.m.git.Run(ctx, wt.Repository, append(args, tail...), &git.RunOptions{Timeout: longest})
+	return err
+}
+
+// start returns the arguments that say where HEAD of a new work tree is: on its own
+// branch, or for one that comes back where it was.
+func (h *held) start(ctx context.Context, wt *Worktree, at string) ([]string, error) {
+	ref, id := "refs/heads/"+wt.Branch, wt.Base
+	back := len(wt.Saved) > 0 || wt.Head != wt.Base
+	if n := len(wt.Saved); n > 0 {
+		ref, id = wt.Saved[n-1].Ref, wt.Saved[n-1].Head
+		if id == "" { // it had no commit
+			ref, id = "", wt.Head
+		}
+	} else if back {
+		id = wt.Head
+	}
+	branch, ok := cutBranch(ref)
+	if !ok {
+		return []string{"--detach", at, id}, nil
+	}
+	now, err := h.m.branchID(ctx, wt.Repository, branch)
+	switch {
+	case err != nil:
+		return nil, err
+	case now == "":
+		return []string{"--no-track", "-b", branch, at, id}, nil
+	case now == id: // left by a crash, or never gone
+		return []string{at, branch}, nil
+	case back: // the branch went on without it
+		return []string{"--detach", at, id}, nil
+	}
+	return nil, tools.Errorf(tools.CodeGitRef, "repository %s has a branch %s at %s already; a workspace makes its own", wt.RepositoryID, branch, now)
+}
+
+// relocate gives the work tree another place, and tells git. Either half may have
+// happened before.
+func (h *held) relocate(ctx context.Context, wt *Worktree, from, to string) error {
+	if _, there, err := directoryAt(from); err != nil {
+		return err
+	} else if there {
+		if err := h.step(ctx, "move"); err != nil {
+			return err
+		}
+		if err := moveDirectory(from, to); err != nil {
+			return tools.Errorf(tools.AsError(err).Code, "the work tree of repository %s cannot be moved: %w", wt.RepositoryID, err)
+		}
+	}
+	return h.point(ctx, wt, to)
+}
+
+// point writes both ends of the link between a work tree and git's directory for it
+// (gitrepository-layout(5), worktrees/<id>/gitdir), where they are not right.
+func (h *held) point(ctx context.Context, wt *Worktree, at string) error {
+	common, err := h.m.commonDir(ctx, wt.Repository)
+	if err != nil {
+		return err
+	}
+	admin := adminDir(common, wt.Admin)
+	for _, end := range []struct{ file, text string }{
+		{filepath.Join(admin, "gitdir"), filepath.Join(at, ".git")},
+		{filepath.Join(at, ".git"), "gitdir: " + admin},
+	} {
+		text, _, err := readLine(end.file)
+		if err != nil {
+			return tools.Errorf(tools.AsError(err).Code, "the link between a work tree and its repository cannot be read: %w", err)
+		}
+		if text == end.text {
+			continue
+		}
+		if err := h.m.before("point"); err != nil {
+			return err
+		}
+		if err := replaceFile(end.file, end.text+"\n"); err != nil {
+			return tools.Errorf(tools.AsError(err).Code, "the link between a work tree and its repository cannot be written: %w", err)
+		}
+	}
+	return nil
+}
+
+// discard takes away what a crash has left where work trees are made: nobody was told
+// of it, so that all it holds is what git put there.
+func (h *held) discard(ctx context.Context, wt *Worktree) error {
+	at := h.m.making(h.space, wt)
+	common, err := h.m.commonDir(ctx, wt.Repository)
+	if err != nil {
+		return err
+	}
+	admin := adminDir(common, wt.Admin)
+	_, known, err := directoryAt(admin)
+	if err != nil {
+		return err
+	}
+	_, there, err := directoryAt(at)
+	if err != nil {
+		return err
+	}
+	if !known {
+		if there && os.Remove(at) != nil {
+			return tools.Errorf(tools.CodeWorkspaceUnknown, "%s is left over and no work tree of git's; look at it and remove it", at)
+		}
+		return nil
+	}
+	if err := h.step(ctx, "discard"); err != nil {
+		return err
+	}
+	// git may have been ended between any two of its own steps, and removes only what is
+	// whole.
+	for name, text := range map[string]string{"commondir": "../..", "HEAD": wt.Base, "gitdir": filepath.Join(at, ".git")} {
+		if held, _, err := readLine(filepath.Join(admin, name)); err != nil {
+			return err
+		} else if held == "" {
+			if err := replaceFile(filepath.Join(admin, name), text+"\n"); err != nil {
+				return err
+			}
+		}
+	}
+	if there {
+		if err := h.point(ctx, wt, at); err != nil {
+			return err
+		}
+	}
+	return h.remove(ctx, wt, at, true)
+}
+
+// remove unlocks a work tree and lets git remove it. Force is for one whose content is
+// saved, or git's own.
+func (h *held) remove(ctx context.Context, wt *Worktree, at string, force bool) error {
+	common, err := h.m.commonDir(ctx, wt.Repository)
+	if err != nil {
+		return err
+	}
+	if _, locked, err := readLine(filepath.Join(adminDir(common, wt.Admin), "locked")); err != nil {
+		return err
+	} else if locked {
+		if err := h.step(ctx, "unlock"); err != nil {
+			return err
+		}
+		if _, err := h.m.git.Run(ctx, wt.Repository, []string{"worktree", "unlock", at}, nil); err != nil {
+			return err
+		}
+	}
+	if err := h.step(ctx, "remove"); err != nil {
+		return err
+	}
+	args := []string{"worktree", "remove", at}
+	if force {
+		args = []string{"worktree", "remove", "--force", at}
+	}
+	_, err = h.m.git.Run(ctx, wt.Repository, args, &git.RunOptions{Timeout: longest})
+	return err
+}
