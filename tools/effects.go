@@ -69,7 +69,7 @@ func (r *Registry) effect(ctx context.Context, call *Call, in any) *Result {
 // account begins the account of a mutating call.
 func (r *Registry) account(ctx context.Context, call *Call, in any) (EffectAccount, error) {
 	spec := &call.tool.spec
-	if !spec.Effect.Mutates() {
+	if !spec.Effect.Mutates() || call.action.Mutation == MutatesNothing {
 		return nil, nil // observing twice is no harm
 	}
 	about := EffectCall{

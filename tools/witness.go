@@ -53,7 +53,8 @@ type plannedKey struct{}
 // that cannot be looked at. An error stops the change before it begins.
 type PlannedFunc func(ctx context.Context, witnesses []Witness) error
 
-// WithPlanned returns a context in which planned hears of every change.
+// WithPlanned returns a context in which planned hears of every change; nil is that
+// nobody does, for a part of a change of which the whole is told by itself.
 func WithPlanned(ctx context.Context, planned PlannedFunc) context.Context {
 	return context.WithValue(ctx, plannedKey{}, planned)
 }
@@ -64,7 +65,7 @@ func WithPlanned(ctx context.Context, planned PlannedFunc) context.Context {
 // callers to whom witnesses are work.
 func Planned(ctx context.Context, witnesses []Witness) error {
 	planned, ok := ctx.Value(plannedKey{}).(PlannedFunc)
-	if !ok || len(witnesses) == 0 {
+	if !ok || planned == nil || len(witnesses) == 0 {
 		return nil
 	}
 	return planned(ctx, witnesses)
@@ -72,15 +73,15 @@ func Planned(ctx context.Context, witnesses []Witness) error {
 
 // PlannedWanted reports whether Planned has anybody to tell.
 func PlannedWanted(ctx context.Context) bool {
-	_, ok := ctx.Value(plannedKey{}).(PlannedFunc)
-	return ok
+	planned, ok := ctx.Value(plannedKey{}).(PlannedFunc)
+	return ok && planned != nil
 }
 
 // Unwitnessed tells whoever keeps account in ctx that something is about to change
 // which nobody can look at later: an editor's buffer, a remote machine.
 func Unwitnessed(ctx context.Context) error {
 	planned, ok := ctx.Value(plannedKey{}).(PlannedFunc)
-	if !ok {
+	if !ok || planned == nil {
 		return nil
 	}
 	return planned(ctx, nil)

@@ -93,10 +93,14 @@ func changeOptions(call *tools.Call, operation string, dryRun bool, reject rejec
 			return call.Authorize(ctx, a)
 		},
 		Run: func(ctx context.Context, server, command string, arguments []byte) error {
-			return call.Authorize(ctx, tools.Action{
+			err := call.Authorize(ctx, tools.Action{
 				Kind: tools.KindExecute, Operation: operation, Mutation: tools.MutatesLocally, Risk: tools.RiskHigh,
 				Command: server, Args: []string{command}, Content: hexHash(arguments),
 			})
+			if err != nil {
+				return err
+			}
+			return tools.Unwitnessed(ctx) // nobody knows what a server's command does
 		},
 	}
 }

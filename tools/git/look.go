@@ -29,12 +29,19 @@ func (r *Runner) Look(ctx context.Context, w tools.Witness) (tools.Seen, error) 
 	if !sameDir(g.top, w.Repository) {
 		return tools.Seen{}, tools.Errorf(tools.CodeGitNotRepository, "%s is no work tree of its own any more", w.Repository)
 	}
-	if err := g.whole(ctx, w.Ref == "HEAD"); err != nil {
+	dir, err := g.gitDir(ctx)
+	if err != nil {
+		return tools.Seen{}, err
+	}
+	if err := g.settleIndex(ctx, dir); err != nil {
 		return tools.Seen{}, err
 	}
 	if w.Ref != "HEAD" {
 		id, ok, err := g.lookup(ctx, w.Ref, "object")
 		return tools.Seen{Exists: ok, ID: id}, err
+	}
+	if err := g.whole(dir); err != nil {
+		return tools.Seen{}, err
 	}
 	head, err := g.Head(ctx)
 	if err != nil {
@@ -49,17 +56,12 @@ func (r *Runner) Look(ctx context.Context, w tools.Witness) (tools.Seen, error) 
 }
 
 // whole refuses a work tree whose index is being written, or was when git was cut
-// short; and one that has none yet, if it is about what is checked out.
-func (g *Repository) whole(ctx context.Context, checkedOut bool) error {
-	out, err := g.run(ctx, []string{"rev-parse", "--path-format=absolute", "--git-path", "index"}, nil)
-	if err != nil {
-		return err
+// short, and one that has none yet: what is checked out is not what HEAD says.
+func (g *Repository) whole(gitDir string) error {
+	if _, err := os.Lstat(filepath.Join(gitDir, "index.lock")); err == nil {
+		return tools.Errorf(tools.CodeGitConflict, "%s has an index.lock: git is at work there, or was cut short", g.top)
 	}
-	index := strings.TrimSuffix(string(out.Stdout), "\n")
-	if _, err := os.Lstat(index + ".lock"); err == nil {
-		return tools.Errorf(tools.CodeGitConflict, "%s.lock is there: git is at work on %s, or was cut short", filepath.Base(index), g.top)
-	}
-	if _, err := os.Lstat(index); checkedOut && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(gitDir, "index")); errors.Is(err, fs.ErrNotExist) {
 		return tools.Errorf(tools.CodeGitConflict, "%s has no index: its checkout was never finished", g.top)
 	}
 	return nil

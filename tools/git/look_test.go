@@ -42,7 +42,8 @@ func TestLook(t *testing.T) {
 
 	lock := filepath.Join(root, ".git", "index.lock")
 	must(t, os.WriteFile(lock, nil, 0o644))
-	refuse(tools.Witness{Ref: branch, Repository: root})
+	refuse(tools.Witness{Ref: "HEAD", Repository: root})
+	look(tools.Seen{Exists: true, ID: head}, tools.Witness{Ref: branch, Repository: root})
 	must(t, os.Remove(lock))
 	index := strings.TrimSpace(plain(t, path, "rev-parse", "--git-path", "index"))
 	must(t, os.Rename(index, index+"-"))

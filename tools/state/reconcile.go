@@ -32,7 +32,7 @@ func Compare(ctx context.Context, witnesses []tools.Witness, look Looker) (Findi
 		return FoundUnknown, "it left nothing behind that could be looked at"
 	}
 	before, after := true, true
-	for _, w := range witnesses {
+	for _, w := range folded(witnesses) {
 		if w.Path == "" && w.Ref == "" { // it is there so that the others do not pass for all
 			return FoundUnknown, "a part of it cannot be looked at"
 		}
@@ -47,14 +47,30 @@ func Compare(ctx context.Context, witnesses []tools.Witness, look Looker) (Findi
 		before, after = before && was, after && is
 	}
 	switch {
-	case before && after:
-		return FoundUnknown, "it was to change nothing that can be told apart"
+	case before: // also what is the same again: a change that was taken back
+		return FoundNotApplied, ""
 	case after:
 		return FoundCommitted, ""
-	case before:
-		return FoundNotApplied, ""
 	}
 	return FoundUnknown, "a part of it is as it was to become, and a part as it was before"
+}
+
+// folded makes one witness of several of the same thing, of which each goes on where
+// the one before has ended.
+func folded(witnesses []tools.Witness) []tools.Witness {
+	type thing struct{ path, ref, repository string }
+	at := map[thing]int{}
+	var list []tools.Witness
+	for _, w := range witnesses {
+		key := thing{w.Path, w.Ref, w.Repository}
+		if i, seen := at[key]; seen {
+			list[i].After = w.After
+			continue
+		}
+		at[key] = len(list)
+		list = append(list, w)
+	}
+	return list
 }
 
 // The bits of a mode (stat(2)).
