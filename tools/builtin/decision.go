@@ -2,10 +2,12 @@ package builtin
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"strings"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/plan"
+	"github.com/prism-ls/prism-ls/tools/state"
 )
 
 // DecisionOptions adjusts `ask_user_decision`. Who is asked comes with each
@@ -15,6 +17,20 @@ type DecisionOptions struct {
 	MaxQuestionBytes int64
 	// MaxOptions bounds the choices: see QuestionOptions.
 	MaxOptions int64
+	// Kept lets questions wait that nobody can be asked; nil lets them fail.
+	Kept *KeptDecisions
+}
+
+// KeptDecisions say where questions wait, and whose they are: whoever answers looks
+// there.
+type KeptDecisions struct {
+	Decisions *plan.Decisions
+	Owner     state.Owner
+}
+
+// KeptQuestion is the Details of CodeDecisionUnsupported for a question that waits.
+type KeptQuestion struct {
+	ID string `json:"id"`
 }
 
 // selectionMode says how many options a person may choose.
@@ -66,44 +82,28 @@ func newDecision(d *Deps) (*tools.Tool, error) {
 }
 
 func (t *decisionTool) plan(_ context.Context, _ *tools.Call, in decisionInput) (tools.Action, error) {
-	return tools.Action{}, t.check(in)
+	return tools.Action{}, plan.CheckQuestion(in.question(), t.limits())
 }
 
-func (t *decisionTool) check(in decisionInput) error {
-	if int64(len(in.Question)) > t.MaxQuestionBytes {
-		return tools.Errorf(tools.CodeToolInput, "question has %d bytes, at most %d are taken", len(in.Question), t.MaxQuestionBytes)
-	}
-	if len(in.Options) < 2 {
-		return tools.Errorf(tools.CodeToolInput, "options has %d element, a decision needs 2 to %d", len(in.Options), t.MaxOptions)
-	}
-	seen := map[string]bool{}
-	for i, option := range in.Options {
-		if seen[option.ID] {
-			return tools.Errorf(tools.CodeToolInput, "options[%d].id %q is there twice", i, option.ID)
-		}
-		seen[option.ID] = true
-		for _, reason := range slices.Concat(option.Pros[:], option.Cons[:]) {
-			if strings.TrimSpace(reason) == "" {
-				return tools.Errorf(tools.CodeToolInput, "options[%d] has an empty pro or con; each of the 3 and 3 must say something", i)
-			}
-		}
-	}
-	return nil
+func (t *decisionTool) limits() plan.QuestionLimits {
+	return plan.QuestionLimits{Bytes: t.MaxQuestionBytes, Options: t.MaxOptions}
 }
 
-func (t *decisionTool) run(ctx context.Context, call *tools.Call, in decisionInput) (*tools.Outcome[DecisionMetadata], error) {
-	if call.Asker == nil {
-		return nil, tools.Errorf(tools.CodeDecisionUnsupported, "nobody can be asked on this connection; decide by the instructions at hand, or stop and say what is open")
-	}
+func (in decisionInput) question() tools.Question {
 	question := tools.Question{Text: in.Question, Multiple: in.SelectionMode == selectMultiple, AllowCustom: in.AllowCustom}
 	for _, option := range in.Options {
 		question.Options = append(question.Options, tools.Choice{ID: option.ID, Label: option.Label, Pros: option.Pros[:], Cons: option.Cons[:]})
 	}
-	reply, err := call.Asker.Ask(ctx, question)
+	return question
+}
+
+func (t *decisionTool) run(ctx context.Context, call *tools.Call, in decisionInput) (*tools.Outcome[DecisionMetadata], error) {
+	question := in.question()
+	reply, err := t.reply(ctx, call, question)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.checkReply(question, reply); err != nil {
+	if err := plan.CheckReply(question, reply, t.limits()); err != nil {
 		return nil, err
 	}
 	if reply.Custom != "" {
@@ -112,31 +112,39 @@ func (t *decisionTool) run(ctx context.Context, call *tools.Call, in decisionInp
 	return tools.Answer("The user chose: "+strings.Join(reply.IDs, ", "), DecisionMetadata{SelectedIDs: reply.IDs}), nil
 }
 
-// checkReply makes sure that an answer is one of those that were asked for; a
-// default never takes its place.
-func (t *decisionTool) checkReply(question tools.Question, reply tools.Reply) error {
-	refuse := func(why string) error {
-		return tools.Errorf(tools.CodeToolInput, "the answer does not fit the question: %s", why)
+// reply is what a person has said already, or says when they are asked.
+func (t *decisionTool) reply(ctx context.Context, call *tools.Call, question tools.Question) (tools.Reply, error) {
+	var waits *plan.Decision
+	if t.Kept != nil {
+		// Without its store the question can still be asked.
+		waits, _ = t.Kept.Decisions.Find(ctx, t.Kept.Owner, question)
 	}
-	switch {
-	case reply.Custom != "" && len(reply.IDs) > 0:
-		return refuse("it has both a selection and own words")
-	case reply.Custom != "" && !question.AllowCustom:
-		return refuse("own words were not allowed")
-	case int64(len(reply.Custom)) > t.MaxQuestionBytes:
-		return refuse("it is too long")
-	case reply.Custom != "":
-		return nil
-	case len(reply.IDs) == 0:
-		return refuse("nothing was selected")
-	case len(reply.IDs) > 1 && !question.Multiple:
-		return refuse("only one option may be selected")
+	if waits != nil && waits.Reply != nil {
+		return *waits.Reply, nil
 	}
-	for i, id := range reply.IDs {
-		known := slices.ContainsFunc(question.Options, func(c tools.Choice) bool { return c.ID == id })
-		if !known || slices.Contains(reply.IDs[:i], id) {
-			return refuse("an option is unknown or selected twice")
-		}
+	reply, err := ask(ctx, call, question)
+	if errors.Is(err, tools.CodeDecisionUnsupported) && t.Kept != nil {
+		return reply, t.keep(ctx, question, err)
 	}
-	return nil
+	if err == nil && waits != nil {
+		_ = t.Kept.Decisions.Forget(ctx, t.Kept.Owner, waits.ID) // nobody has to answer it any more; it would only be listed
+	}
+	return reply, err
+}
+
+func ask(ctx context.Context, call *tools.Call, question tools.Question) (tools.Reply, error) {
+	if call.Asker == nil {
+		return tools.Reply{}, tools.Errorf(tools.CodeDecisionUnsupported, "nobody can be asked on this connection; decide by the instructions at hand, or stop and say what is open")
+	}
+	return call.Asker.Ask(ctx, question)
+}
+
+// keep lets a question wait for a person elsewhere.
+func (t *decisionTool) keep(ctx context.Context, question tools.Question, why error) error {
+	kept, err := t.Kept.Decisions.Suspend(ctx, t.Kept.Owner, question)
+	if err != nil {
+		return tools.Errorf(tools.CodeDecisionUnsupported, "%s; nor could the question be kept for later: %w", tools.AsError(why).Message, err)
+	}
+	return tools.Errorf(tools.CodeDecisionUnsupported, "nobody can be asked here, so the question waits: a person answers it with `prism-ls decide %s`, and the same question asked again then has the answer", kept.ID).
+		WithDetails(KeptQuestion{kept.ID})
 }

@@ -2,11 +2,15 @@ package builtin_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/builtin"
+	"github.com/prism-ls/prism-ls/tools/plan"
+	"github.com/prism-ls/prism-ls/tools/state"
 )
 
 // person answers every question in the same way.
@@ -88,4 +92,66 @@ func TestDecisionInput(t *testing.T) {
 		}
 	}
 	h.fails("ask_user_decision", args{"question": "Which?", "options": choices(2)}, tools.CodeDecisionUnsupported)
+}
+
+// TestAQuestionThatNobodyIsThereForWaits: somebody answers it elsewhere, and who asks
+// again has the answer.
+func TestAQuestionThatNobodyIsThereForWaits(t *testing.T) {
+	decisions, err := plan.NewDecisions(state.NewMemory(nil).Checkpoints(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	people := state.Owner{Account: "people"}
+	h := newHost(t, func(d *builtin.Deps, _ *tools.RegistryOptions) {
+		d.Decision.Kept = &builtin.KeptDecisions{Decisions: decisions, Owner: people}
+	})
+	in := args{"question": "Which?", "options": choices(2)}
+	first := h.fails("ask_user_decision", in, tools.CodeDecisionUnsupported)
+	kept, ok := first.Err.Details.(builtin.KeptQuestion)
+	if !ok || !strings.Contains(first.Err.Message, "`prism-ls decide "+kept.ID+"`") {
+		t.Fatalf("%v %+v", first.Err, first.Err.Details)
+	}
+	if again := h.fails("ask_user_decision", in, tools.CodeDecisionUnsupported); again.Err.Details != first.Err.Details {
+		t.Errorf("%+v", again.Err.Details)
+	}
+	waits, err := decisions.Get(t.Context(), people, kept.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decisions.Answer(t.Context(), people, kept.ID, waits.Version, tools.Reply{IDs: []string{"o1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.ok("ask_user_decision", in, nil); got != "The user chose: o1" {
+		t.Errorf("%q", got)
+	}
+	// Where a person can be asked, they are, and the question waits no longer.
+	in["question"] = "And which?"
+	other := h.fails("ask_user_decision", in, tools.CodeDecisionUnsupported)
+	result := h.callAs(t.Context(), "ask_user_decision", in, tools.CallOptions{Asker: &person{reply: tools.Reply{IDs: []string{"o0"}}}})
+	if result.Err != nil {
+		t.Fatal(result.Err)
+	}
+	if _, err := decisions.Get(t.Context(), people, other.Err.Details.(builtin.KeptQuestion).ID); !errors.Is(err, tools.CodeNotFound) {
+		t.Error(err)
+	}
+}
+
+// TestAQuestionIsAskedWithoutItsStore: state that is not there takes no tool down.
+func TestAQuestionIsAskedWithoutItsStore(t *testing.T) {
+	store, err := state.NewFiles("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decisions, err := plan.NewDecisions(store, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHost(t, func(d *builtin.Deps, _ *tools.RegistryOptions) {
+		d.Decision.Kept = &builtin.KeptDecisions{Decisions: decisions}
+	})
+	in := args{"question": "Which?", "options": choices(2)}
+	h.fails("ask_user_decision", in, tools.CodeDecisionUnsupported)
+	if result := h.callAs(t.Context(), "ask_user_decision", in, tools.CallOptions{Asker: &person{reply: tools.Reply{IDs: []string{"o0"}}}}); result.Err != nil {
+		t.Error(result.Err)
+	}
 }

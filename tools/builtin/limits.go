@@ -1,6 +1,9 @@
 package builtin
 
-import "github.com/prism-ls/prism-ls/tools"
+import (
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/plan"
+)
 
 // The limits of the core tools. A host sets them in [Deps]; a zero field is the
 // default, and what is beyond the hard cap is refused when the tools are made.
@@ -26,8 +29,8 @@ var (
 	DeleteEntries = tools.Limit{Name: "maxEntries", Default: 10_000, Hard: 100_000}
 	// QuestionBytes bounds a question and an answer in a person's own words,
 	// QuestionOptions the choices.
-	QuestionBytes   = tools.Limit{Name: "maxQuestionBytes", Default: 2 << 10, Hard: 8 << 10}
-	QuestionOptions = tools.Limit{Name: "maxOptions", Default: 6, Hard: 16}
+	QuestionBytes   = plan.QuestionBytes
+	QuestionOptions = plan.QuestionOptions
 )
 
 // The bounds of read's own inputs.
