@@ -28,6 +28,7 @@ type ReadPathStore interface {
 type ReadPathSet struct {
 	mu       sync.Mutex
 	sessions map[reader]map[string]bool
+	kept     *keptPaths // nil: the set ends with the process
 }
 
 // reader is who has read: sessions of different owners never share.
@@ -43,22 +44,29 @@ func (s *ReadPathSet) mark(call *tools.Call, path string) {
 	if s == nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	who := reader{call.Owner, call.Session}
+	s.restoreOnce(who)
+	s.mu.Lock()
 	if s.sessions[who] == nil {
 		s.sessions[who] = map[string]bool{}
 	}
+	known := s.sessions[who][path]
 	s.sessions[who][path] = true
+	s.mu.Unlock()
+	if !known {
+		s.saveSoon(who)
+	}
 }
 
 func (s *ReadPathSet) has(call *tools.Call, path string) bool {
 	if s == nil {
 		return false
 	}
+	who := reader{call.Owner, call.Session}
+	s.restoreOnce(who)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.sessions[reader{call.Owner, call.Session}][path]
+	return s.sessions[who][path]
 }
 
 // Forget drops a session that is over.
@@ -66,6 +74,9 @@ func (s *ReadPathSet) Forget(owner, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, reader{owner, session})
+	if s.kept != nil {
+		delete(s.kept.restored, reader{owner, session})
+	}
 }
 
 // savedPaths is the document of one session.
@@ -77,23 +88,33 @@ type savedPaths struct {
 // Save stores a session's paths. A set of more than 1024 paths, or with one
 // of more than 1024 bytes, is CodeLimit, and nothing of it is saved.
 func (s *ReadPathSet) Save(ctx context.Context, store ReadPathStore, owner, session string) error {
+	return s.saveAs(ctx, store, reader{owner, session}, session)
+}
+
+// saveAs stores a reader's paths under a name.
+func (s *ReadPathSet) saveAs(ctx context.Context, store ReadPathStore, who reader, name string) error {
 	s.mu.Lock()
-	paths := slices.Sorted(maps.Keys(s.sessions[reader{owner, session}]))
+	paths := slices.Sorted(maps.Keys(s.sessions[who]))
 	s.mu.Unlock()
 	if err := checkReadPaths(paths); err != nil {
 		return err
 	}
-	document, err := json.Marshal(savedPaths{owner, paths})
+	document, err := json.Marshal(savedPaths{who.owner, paths})
 	if err != nil {
 		return err
 	}
-	return store.SaveReadPaths(ctx, session, document)
+	return store.SaveReadPaths(ctx, name, document)
 }
 
 // Restore adds a session's saved paths and returns how many there are. What
 // another owner saved, and what cannot be read, restores nothing.
 func (s *ReadPathSet) Restore(ctx context.Context, store ReadPathStore, owner, session string) (int, error) {
-	document, err := store.LoadReadPaths(ctx, session)
+	return s.restoreAs(ctx, store, reader{owner, session}, session)
+}
+
+// restoreAs adds to a reader's paths those that are stored under a name.
+func (s *ReadPathSet) restoreAs(ctx context.Context, store ReadPathStore, who reader, name string) (int, error) {
+	document, err := store.LoadReadPaths(ctx, name)
 	if err != nil || document == nil {
 		return 0, err
 	}
@@ -101,7 +122,7 @@ func (s *ReadPathSet) Restore(ctx context.Context, store ReadPathStore, owner, s
 	if err := json.Unmarshal(document, &saved); err != nil {
 		return 0, tools.Errorf(tools.CodeStateUnavailable, "the saved read paths of this session cannot be read: %w", err)
 	}
-	if saved.Owner != owner {
+	if saved.Owner != who.owner {
 		return 0, tools.Errorf(tools.CodeExecutionDenied, "the saved read paths of this session belong to another owner")
 	}
 	if err := checkReadPaths(saved.Paths); err != nil {
@@ -109,7 +130,6 @@ func (s *ReadPathSet) Restore(ctx context.Context, store ReadPathStore, owner, s
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	who := reader{owner, session}
 	if s.sessions[who] == nil {
 		s.sessions[who] = map[string]bool{}
 	}
