@@ -27,6 +27,11 @@ func (p Position) Compare(other Position) int {
 	return cmp.Compare(p.Byte, other.Byte)
 }
 
+// Column is the 1-based column in Unicode code points, as people and models count,
+// of a position in its line. Without the line, or past its end, it is in the units
+// that the position has.
+func (p Position) Column(line []byte) int { return column(p, line) }
+
 // Range is the text from Start up to, and without, End.
 type Range struct {
 	Start Position

@@ -45,6 +45,8 @@ type Result struct {
 	// TotalBytes is how much was printed; Truncated says that Output is not all of it.
 	TotalBytes int64
 	Truncated  bool
+	// Document: Output is a document, of which Diagnostics say all that is to be read.
+	Document bool
 	// Diagnostics is nil where the check has no parser.
 	Diagnostics []diagnostics.Diagnostic
 	// ParseError says why Diagnostics are not all there are; "" normally.
@@ -82,8 +84,9 @@ var (
 // longestName bounds a check's name, in bytes.
 const longestName = 64
 
-// check refuses a definition that no host can mean.
-func (d *Definition) check() error {
+// Check refuses, as CodeToolInput, a definition that no host can mean. Whether its
+// parser is there, a runner knows.
+func (d *Definition) Check() error {
 	if err := checkName(d.Name); err != nil {
 		return err
 	}

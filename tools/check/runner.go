@@ -101,7 +101,7 @@ func New(definitions []Definition, opts *Options) (*Runner, error) {
 // prepare refuses a definition that could never run.
 func (r *Runner) prepare(d Definition) (prepared, error) {
 	ready := prepared{Definition: d}
-	if err := d.check(); err != nil {
+	if err := d.Check(); err != nil {
 		return ready, err
 	}
 	ready.Args = slices.Clone(d.Args)
@@ -341,6 +341,7 @@ func (r *Runner) result(ready *prepared, record *recorder) *Result {
 	if ready.parser == nil {
 		return result
 	}
+	result.Document = ready.parser.Document
 	if ready.parser.Document { // whichever stream it was written to
 		stream := &record.streams[0]
 		if stream.total == 0 {
@@ -375,10 +376,10 @@ func (r *Runner) parse(ready *prepared, output []byte, result *Result) {
 	if found != nil {
 		result.Diagnostics = found.Diagnostics
 		if found.Dropped > 0 {
-			remarks = append(remarks, fmt.Sprintf("%d more problems are over the bounds", found.Dropped))
+			remarks = append(remarks, fmt.Sprintf("problems over the bounds: %d", found.Dropped))
 		}
 		if found.Outside > 0 {
-			remarks = append(remarks, fmt.Sprintf("%d problems have no place in the workspace", found.Outside))
+			remarks = append(remarks, fmt.Sprintf("problems without a place in the workspace: %d", found.Outside))
 		}
 	}
 	if !ready.parser.Document && result.TotalBytes > int64(len(output)) {

@@ -377,7 +377,7 @@ func TestHostParser(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	got = run("document", "echo a; echo b >&2")
-	if got.Diagnostics[0].Message != "a\n" || !strings.Contains(got.Output, "b\n") || got.ParseError != "not whole; 1 more problems are over the bounds; 2 problems have no place in the workspace" {
+	if got.Diagnostics[0].Message != "a\n" || !strings.Contains(got.Output, "b\n") || got.ParseError != "not whole; problems over the bounds: 1; problems without a place in the workspace: 2" {
 		t.Errorf("got %+v", got)
 	}
 	if got = run("document", "echo b >&2"); got.Diagnostics[0].Message != "b\n" {
