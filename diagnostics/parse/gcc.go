@@ -7,8 +7,7 @@ import (
 	"github.com/prism-ls/prism-ls/diagnostics"
 )
 
-// gccSeverities are the words between place and message. A note explains what
-// stands before it.
+// gccSeverity reads the word between place and message.
 func gccSeverity(word string) (diagnostics.Severity, bool) {
 	switch word {
 	case "error", "fatal error", "internal compiler error", "sorry, unimplemented", "warning", "info", "information", "style", "remark", "hint":
@@ -65,13 +64,16 @@ func (g *gcc) line(line string) {
 		}
 		return
 	}
+	word, code, _ := strings.Cut(strings.TrimSuffix(word, "]"), "[") // rustc: "error[E0308]"
 	severity, ok := gccSeverity(word)
 	if !ok {
 		return
 	}
 	g.flush()
-	at.severity, at.source = severity, g.source(at.file)
-	at.message, at.code = trailingCode(message)
+	at.severity, at.source, at.code, at.message = severity, g.source(at.file), code, message
+	if code == "" {
+		at.message, at.code = trailingCode(message)
+	}
 	g.pending = &at
 }
 

@@ -48,6 +48,7 @@ func TestGCCForm(t *testing.T) {
 		`x.py:1:11: error: Name "b" is not defined  [name-defined]`,
 		`x.py:1: note: See the manual`,
 		`x.py:1: warning: no column`,
+		`src/main.rs:2:18: error[E0308]: mismatched types: expected u8 [sic]`,
 		`/etc/passwd:1:1: error: outside`,
 		`../up.c:1:1: error: outside`,
 		`12:30:11: error: a file with a number for a name`,
@@ -60,6 +61,7 @@ func TestGCCForm(t *testing.T) {
 	p.wants(result, out,
 		`x.py:1:11: error: Name "b" is not defined [name-defined]`,
 		`x.py:1:1: warning: no column`,
+		`src/main.rs:2:18: error: mismatched types: expected u8 [sic] [E0308]`,
 		`12:30:11: error: a file with a number for a name`)
 	if result.Outside != 2 {
 		t.Errorf("%d outside, want 2", result.Outside)

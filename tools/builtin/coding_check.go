@@ -21,9 +21,6 @@ type CheckDeps struct {
 	// Content returns a file by its path, for the columns of diagnostics; nil leaves
 	// columns in the units that the tools count in. See SourceOf.
 	Content func(path string) ([]byte, bool)
-	// Contained: the checks run in a sandbox that is held to be enough to do without
-	// consent. Only a policy of the host's own asks for it.
-	Contained bool
 	// SpillDir holds whole outputs that were truncated; see ShellOptions.
 	SpillDir string
 	// MaxLines and MaxBytes bound the text: PageLines and PageBytes.
@@ -106,14 +103,13 @@ func (t *checkTool) declared() string {
 }
 
 func (t *checkTool) plan(_ context.Context, _ *tools.Call, in checkInput) (tools.Action, error) {
-	action := tools.Action{Risk: tools.RiskMedium, Contained: t.Contained, Command: in.Name}
+	action := tools.Action{Risk: tools.RiskMedium, Command: in.Name}
 	if told, ok := t.Checks.(definitions); ok {
 		d, err := told.Definition(in.Name)
 		if err != nil {
 			return action, err
 		}
 		action.Command, action.Args, action.Env = d.File, d.Args, d.Env
-		action.Contained = t.Contained && !d.Network
 		if d.Dir != "" {
 			action.Paths = []string{d.Dir}
 		}

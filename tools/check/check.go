@@ -110,8 +110,12 @@ func (d *Definition) Check() error {
 		}
 	}
 	for _, entry := range d.Env {
-		if name, _, ok := strings.Cut(entry, "="); !ok || name == "" {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || name == "" {
 			return refuse("env has %q, must be NAME=value", entry)
+		}
+		if len(child.Refused(map[string]string{name: value})) > 0 {
+			return refuse("env has %q, which no program may be given", name)
 		}
 	}
 	return nil

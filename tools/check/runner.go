@@ -113,7 +113,7 @@ func (r *Runner) prepare(d Definition) (prepared, error) {
 		extra[name] = value
 	}
 	if refused := child.Refused(extra); len(refused) > 0 {
-		return ready, tools.Errorf(tools.CodeToolInput, "check %s: env has %q, which no program may be given", d.Name, refused)
+		return ready, tools.Errorf(tools.CodeToolInput, "Options.ExtraEnv has %q, which no program may be given", refused)
 	}
 	ready.env = child.Environment(r.opts.Environment, extra)
 	if d.Timeout == 0 {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/check"
 	"github.com/prism-ls/prism-ls/tools/policy"
 )
 
@@ -27,6 +28,8 @@ type Settings struct {
 	Shell           Shell             `toml:"shell"`
 	Git             Git               `toml:"git"`
 	Undo            Undo              `toml:"undo"`
+	CheckSlots      int64             `toml:"check_concurrency" who:"user" doc:"How many checks of one client run at once, 1 to 4."`
+	Checks          map[string]Check  `toml:"checks"`
 	Language        Language          `toml:"language"`
 	Daemon          Daemon            `toml:"daemon"`
 	Log             Log               `toml:"log"`
@@ -73,12 +76,13 @@ type Log struct {
 // Defaults are the built-in settings.
 func Defaults() Settings {
 	return Settings{
-		Profile:   string(policy.Guarded),
-		Approvals: Approvals{Scope: string(tools.ApproveOnce), TimeoutSeconds: tools.ApprovalTime.Default / 1000},
-		Undo:      Undo{Transactions: 100, Bytes: 256 << 20},
-		Language:  defaultLanguage(),
-		Daemon:    Daemon{Enabled: true, IdleSeconds: idleSeconds().Default},
-		Log:       Log{Level: "warn"},
+		Profile:    string(policy.Guarded),
+		Approvals:  Approvals{Scope: string(tools.ApproveOnce), TimeoutSeconds: tools.ApprovalTime.Default / 1000},
+		Undo:       Undo{Transactions: 100, Bytes: 256 << 20},
+		CheckSlots: check.CheckConcurrency.Default,
+		Language:   defaultLanguage(),
+		Daemon:     Daemon{Enabled: true, IdleSeconds: idleSeconds().Default},
+		Log:        Log{Level: "warn"},
 	}
 }
 

@@ -206,6 +206,9 @@ func (c *Config) check() error {
 	if err := c.Language.check(); err != nil {
 		return err
 	}
+	if err := c.checkChecks(); err != nil {
+		return err
+	}
 	if _, err := idleSeconds().Of(&c.Daemon.IdleSeconds); err != nil {
 		return err
 	}

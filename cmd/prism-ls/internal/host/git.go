@@ -8,6 +8,6 @@ import (
 // gitTools are the tools over the repository that the root lies in.
 func (h *Host) gitTools() ([]*tools.Tool, error) {
 	return builtin.Git(&builtin.GitDeps{
-		Workspace: h.shared.files, Runner: h.shared.git, OutputDir: outputDir(h.cfg, h.log),
+		Workspace: h.shared.files, Runner: h.shared.git, OutputDir: outputDir(h.cfg, h.log), Checks: h.checks,
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/prism-ls/prism-ls/procsess"
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/builtin"
+	"github.com/prism-ls/prism-ls/tools/check"
 	"github.com/prism-ls/prism-ls/tools/child"
 	"github.com/prism-ls/prism-ls/tools/policy"
 )
@@ -26,6 +27,7 @@ type Host struct {
 	readPaths *builtin.ReadPathSet
 	audit     *policy.Audit // nil where there is no state directory
 	events    *tools.Events
+	checks    *check.Runner
 	all       *tools.Registry // of every toolset
 	registry  *tools.Registry
 }
@@ -116,8 +118,12 @@ func (h *Host) openRegistry() error {
 
 // tools makes every tool; each toolset is a line here.
 func (h *Host) tools() ([]*tools.Tool, error) {
+	var err error
+	if h.checks, err = h.openChecks(); err != nil {
+		return nil, err
+	}
 	var list []*tools.Tool
-	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.gitTools, h.shared.languageToolset, h.processTools, h.planTools} {
+	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.gitTools, h.checkTools, h.shared.languageToolset, h.processTools, h.planTools} {
 		set, err := make()
 		if err != nil {
 			return nil, err
