@@ -113,7 +113,7 @@ func signedCommit(t *testing.T, root, _ string) {
 	plain(t, root, "update-ref", "HEAD", strings.TrimSpace(plain(t, root, "hash-object", "-t", "commit", "-w", ".git/signed")))
 }
 
-func appendFile(t *testing.T, path, text string) {
+func appendFile(t testing.TB, path, text string) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644)
 	must(t, err)

@@ -152,7 +152,7 @@ func (r *Runner) run(ctx context.Context, dir string, args []string, opts *RunOp
 		Path: r.options.Path,
 		Args: arguments(r.options.SafeDirectories, slices.Concat(r.filterSettings(), opts.Config), args),
 		Dir:  dir,
-		Env:  slices.Concat(r.options.Env, fixedEnvironment(), opts.Env),
+		Env:  slices.Concat(r.options.Env, fixedEnvironment(), local(args[0]), opts.Env),
 	}
 	result, err := r.owner.Run(limited, command, child.RunOptions{Stdin: opts.Stdin, MaxOutput: maxOutput, Grace: 200 * time.Millisecond})
 	if err != nil {

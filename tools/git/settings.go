@@ -44,6 +44,7 @@ func settings(safeDirectories []string) []string {
 		"push.recurseSubmodules=no",
 		"status.submoduleSummary=false",
 		"diff.ignoreSubmodules=dirty",
+		"diff.orderFile=/dev/null",
 		"gc.auto=0",
 		"maintenance.auto=false",
 		"transfer.fsckObjects=true",
@@ -109,6 +110,17 @@ func fixedEnvironment() []string {
 		"PAGER=cat",
 		"LC_ALL=C",
 	}
+}
+
+// local is the environment of a command that only reads: what a partial clone lacks is
+// not fetched from the remote that its configuration names (git(1)).
+func local(command string) []string {
+	switch command {
+	case "status", "diff", "log", "show", "blame", "annotate", "grep", "ls-tree", "ls-files", "cat-file", "rev-parse", "rev-list",
+		"merge-base", "for-each-ref", "show-ref", "diff-tree", "diff-index", "diff-files":
+		return []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}
+	}
+	return nil
 }
 
 // inherited is base without what could undo the fixed environment: git's own
