@@ -28,6 +28,10 @@ func roles() map[string]func(context.Context, *Repository) error {
 			_, err := g.Commit(ctx, &CommitOptions{Message: "message", Paths: []string{"a.txt", "new"}, Checkpoint: true})
 			return err
 		},
+		"switch": func(ctx context.Context, g *Repository) error {
+			_, err := g.Switch(ctx, "other", nil)
+			return err
+		},
 		"checkpoint": func(ctx context.Context, g *Repository) error {
 			_, err := g.Checkpoint(ctx, nil)
 			return err

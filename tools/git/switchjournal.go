@@ -1,0 +1,261 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/filelock"
+)
+
+// git writes the files of another branch one by one, then the index, then HEAD. When
+// it is killed in between, the work tree is neither here nor there. So what is about to
+// happen is on record first, in a file that is locked as long as the process that made
+// it is there. Who finds it unlocked finishes the change if the index is the new one
+// already; otherwise it takes back what was written. A file that has become something
+// that is of neither branch is somebody's work, and stays.
+
+const switchName = "prism-ls-switch"
+
+// switchRecord is what the file says.
+type switchRecord struct {
+	From, To Head
+}
+
+// switchJournal is the file, while this process holds it.
+type switchJournal struct {
+	g      *Repository
+	path   string
+	file   *os.File
+	record switchRecord
+}
+
+func (g *Repository) beginSwitch(ctx context.Context, s *switching) (*switchJournal, error) {
+	dir, err := g.gitDir(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j := &switchJournal{g: g, path: filepath.Join(dir, switchName), record: switchRecord{From: s.from, To: s.to}}
+	if j.file, err = os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, tools.AsError(err)
+	}
+	if free, err := filelock.Try(j.file); err != nil || !free {
+		_ = j.file.Close()
+		return nil, tools.Errorf(tools.CodeGitFailed, "somebody else is switching branches in %s", g.top)
+	}
+	if same, _ := sameFile(j.file, j.path); !same {
+		_ = j.file.Close()
+		return nil, tools.Errorf(tools.CodeGitFailed, "somebody else has just switched branches in %s", g.top)
+	}
+	text, err := json.Marshal(j.record)
+	if err == nil {
+		err = errors.Join(j.file.Truncate(0), writeAt(j.file, text), j.file.Sync())
+	}
+	if err != nil {
+		return nil, errors.Join(tools.AsError(err), j.end())
+	}
+	return j, nil
+}
+
+func writeAt(file *os.File, text []byte) error {
+	_, err := file.WriteAt(text, 0)
+	return err
+}
+
+// end removes the record, and then gives the file up.
+func (j *switchJournal) end() error {
+	err := os.Remove(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return orCoded(errors.Join(err, j.file.Close()))
+}
+
+// settleSwitch looks for a record that nobody holds.
+func (g *Repository) settleSwitch(ctx context.Context, gitDir string) error {
+	path := filepath.Join(gitDir, switchName)
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil // there is none
+	}
+	j := &switchJournal{g: g, path: path, file: file}
+	if free, err := filelock.Try(file); err != nil || !free {
+		return orCoded(errors.Join(err, file.Close()))
+	}
+	if same, _ := sameFile(file, path); !same {
+		return orCoded(file.Close())
+	}
+	text, err := io.ReadAll(file)
+	if err != nil || json.Unmarshal(text, &j.record) != nil || j.record.To.Ref == "" {
+		return j.end() // not written to its end: nothing had begun
+	}
+	if err := releaseLock(ctx, filepath.Join(gitDir, "index.lock")); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if err := j.settle(ctx); err != nil {
+		return errors.Join(err, file.Close()) // the record stays
+	}
+	return j.end()
+}
+
+// releaseLock removes the lock of a git that is gone with the process of ours that
+// started it. Another git would hold it for a moment only.
+func releaseLock(ctx context.Context, path string) error {
+	first, err := os.Lstat(path)
+	if err != nil {
+		return nil
+	}
+	for until := time.Now().Add(lockWait); ; {
+		now, err := os.Lstat(path)
+		if err != nil || !os.SameFile(first, now) {
+			return nil
+		}
+		if err := pause(ctx, until); errors.Is(err, errWaited) {
+			return orCoded(os.Remove(path))
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// settle brings a work tree that may be half switched to one of the two branches.
+func (j *switchJournal) settle(ctx context.Context) error {
+	now, err := j.g.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if now != j.record.From {
+		return nil // it was done to its end, or somebody has gone on since
+	}
+	from, err := j.g.treeOf(ctx, j.record.From.ID)
+	if err != nil {
+		return err
+	}
+	changes, err := j.g.changesBetween(ctx, from, j.record.To.ID+"^{tree}")
+	if err != nil {
+		return err
+	}
+	x, err := j.g.copyIndex(ctx)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	left, err := x.changedInIndex(ctx, j.record.To.ID)
+	if err != nil {
+		return err
+	}
+	slices.Sort(left)
+	if len(changes) > 0 && !slices.ContainsFunc(changes, func(c treeChange) bool { _, differs := slices.BinarySearch(left, c.path); return differs }) {
+		// The index is written when all files are: only HEAD is missing.
+		_, err := j.g.run(ctx, []string{"symbolic-ref", "-m", "checkout: settled after a crash", "HEAD", j.record.To.Ref}, nil)
+		return err
+	}
+	return j.takeBack(ctx, x, changes)
+}
+
+// takeBack puts files back that the switch had written, removed or begun to write. x is
+// a copy of the index, which still says what they were.
+func (j *switchJournal) takeBack(ctx context.Context, x *privateIndex, changes []treeChange) error {
+	dirty, err := x.changedInTree(ctx)
+	if err != nil {
+		return err
+	}
+	var touched []treeChange
+	for _, c := range changes {
+		_, changed := slices.BinarySearch(dirty, c.path)
+		changed = changed || c.oldMode == 0 // it may be ignored, and is then not among them
+		if changed && c.mode != modeSubmodule && c.oldMode != modeSubmodule {
+			touched = append(touched, c)
+		}
+	}
+	wanted, err := j.g.contentOf(ctx, j.record.To.ID, touched)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(j.g.top)
+	if err != nil {
+		return tools.AsError(err)
+	}
+	defer root.Close()
+	var back []string
+	for _, c := range touched {
+		name := filepath.FromSlash(c.path)
+		if !begun(root, name, wanted[c.path]) {
+			continue
+		}
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return tools.AsError(err)
+		}
+		if c.oldMode != 0 {
+			back = append(back, c.path)
+		}
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	// Without force: what somebody has put there meanwhile stays.
+	_, err = x.with(ctx, []string{"checkout-index", "-q", "-z", "--stdin"}, &RunOptions{Stdin: list(back), Timeout: longTime})
+	return err
+}
+
+// contentOf returns what a checkout of the commit would make of the changes' files.
+func (g *Repository) contentOf(ctx context.Context, commit string, changes []treeChange) (map[string]Rewrite, error) {
+	top := &Repository{runner: g.runner, top: g.top} // paths from the top, wherever g was opened
+	x, err := top.newIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer x.close()
+	if _, err := x.run(ctx, []string{"read-tree", commit}, nil); err != nil {
+		return nil, err
+	}
+	found := map[string]Rewrite{}
+	for part := range slices.Chunk(changes, int(ChangedFiles.Hard)) {
+		list, err := x.rewrites(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			found[r.Path] = r
+		}
+	}
+	return found, nil
+}
+
+// begun reports whether what is at a path is what git leaves there while it makes it
+// the wanted file: nothing, or its beginning.
+func begun(root *os.Root, name string, wanted Rewrite) bool {
+	info, err := root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true
+	case err != nil || wanted.Delete:
+		return false
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := root.Readlink(name)
+		return err == nil && wanted.Link && target == string(wanted.Data)
+	case !info.Mode().IsRegular() || wanted.Link || info.Size() > int64(len(wanted.Data)):
+		return false
+	}
+	data, err := root.ReadFile(name)
+	return err == nil && bytes.HasPrefix(wanted.Data, data)
+}
+
+// joined is errors.Join that keeps a single error as it is.
+func joined(first, second error) error {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return errors.Join(first, second)
+}
