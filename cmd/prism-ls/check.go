@@ -51,7 +51,7 @@ func (a *app) check(name string, object bool) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
-	result, err := a.callTool(ctx, "coding_check", []string{string(input)})
+	result, err := a.callTool(ctx, []string{"coding_check", string(input)}, callFlags{object: object})
 	if err != nil {
 		result = &tools.Result{Tool: "coding_check", Err: tools.AsError(err)}
 	}
