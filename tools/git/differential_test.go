@@ -150,7 +150,7 @@ func numstat(d *Diff) string {
 func (c *comparisons) log(paths ...string) {
 	args := append([]string{"--literal-pathspecs", "log", "--format=fuller", "--date=iso-strict", "--no-decorate", "--no-abbrev", "HEAD", "--"}, paths...)
 	c.add(fmt.Sprintf("log %q", paths), said(c.t, c.g.Top(), args...), func() string {
-		var all []Commit
+		var all []LogEntry
 		for cursor := ""; ; {
 			page, err := c.g.Log(c.t.Context(), &LogOptions{Paths: paths, MaxCount: 7, Cursor: cursor})
 			must(c.t, err)
@@ -163,7 +163,7 @@ func (c *comparisons) log(paths ...string) {
 }
 
 // fuller writes commits as git log --format=fuller does.
-func fuller(commits []Commit) string {
+func fuller(commits []LogEntry) string {
 	var out strings.Builder
 	for i, c := range commits {
 		if i > 0 {

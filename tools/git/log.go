@@ -40,16 +40,16 @@ type LogOptions struct {
 
 // Log is a page of commits, newest first.
 type Log struct {
-	Commits []Commit
+	Commits []LogEntry
 	// Next is the cursor of the next page, "" where this is the last.
 	Next string
 	// TruncatedBy is "results" or "bytes" where there is a next page.
 	TruncatedBy string
 }
 
-// Commit is one commit. Texts are as the commit has them, re-coded to UTF-8 where it
+// LogEntry is one commit of a Log. Texts are as the commit has them, re-coded to UTF-8 where it
 // says in what they are; names are those that the repository's .mailmap gives.
-type Commit struct {
+type LogEntry struct {
 	OID, Tree string
 	Parents   []string
 	// Author and Committer are names, AuthorDate and CommitDate in the form of RFC
@@ -186,7 +186,7 @@ func (p logPlace) page(out *Output, count int) (*Log, error) {
 		if !IsID(record[0]) {
 			return nil, tools.Errorf(tools.CodeGitFailed, "git log printed %q where a commit's ID belongs", record[0])
 		}
-		log.Commits = append(log.Commits, Commit{
+		log.Commits = append(log.Commits, LogEntry{
 			OID: record[0], Tree: record[1], Parents: strings.Fields(record[2]),
 			Author: record[3], AuthorEmail: record[4], AuthorDate: record[5], Committer: record[6], CommitterEmail: record[7], CommitDate: record[8],
 			Subject: record[9], Body: strings.TrimRight(record[10], "\n"),
