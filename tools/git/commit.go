@@ -28,8 +28,8 @@ type CommitOptions struct {
 	Checkpoint bool
 }
 
-// Commit is a commit that was made.
-type Commit struct {
+// Committed is a commit that was made.
+type Committed struct {
 	ID, Tree string
 	// Ref is the full name of the branch that it is on, or "HEAD".
 	Ref string
@@ -46,7 +46,7 @@ type Commit struct {
 // checkpoint is to be made), CodeNoChange, CodeNotFound (a path at which git knows
 // nothing), CodeGitConflict (a merge or the like is not finished), CodeGitLFS,
 // CodeGitRef (the branch has moved meanwhile).
-func (g *Repository) Commit(ctx context.Context, opts *CommitOptions) (*Commit, error) {
+func (g *Repository) Commit(ctx context.Context, opts *CommitOptions) (*Committed, error) {
 	message, err := checkMessage(opts.Message)
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func (w *committing) build(ctx context.Context) error {
 	return err
 }
 
-func (w *committing) finish(ctx context.Context) (*Commit, error) {
+func (w *committing) finish(ctx context.Context) (*Committed, error) {
 	subject, _, _ := strings.Cut(w.message, "\n")
 	verb := "commit: "
 	if w.head.ID == "" {
@@ -277,7 +277,7 @@ func (w *committing) finish(ctx context.Context) (*Commit, error) {
 	if err := w.x.commit(ctx, change); err != nil {
 		return nil, w.g.unkeep(ctx, w.checkpoint, err)
 	}
-	done := &Commit{ID: w.id, Tree: w.tree, Ref: w.head.Ref, Checkpoint: w.checkpoint}
+	done := &Committed{ID: w.id, Tree: w.tree, Ref: w.head.Ref, Checkpoint: w.checkpoint}
 	for _, path := range w.chosen {
 		if rel, ok := w.g.Inside(path); ok {
 			done.Files = append(done.Files, rel)

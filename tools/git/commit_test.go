@@ -224,7 +224,7 @@ func TestCommitElsewhere(t *testing.T) {
 	}
 }
 
-func errorOf(_ *Commit, err error) error { return err }
+func errorOf(_ *Committed, err error) error { return err }
 
 // TestIndexLock: another program's lock is waited for and respected; one that we left
 // and nobody holds is not in the way.
