@@ -15,6 +15,8 @@ declare -A packages=(
 	[clangd-14]=clangd-14 [clangd-22]=clangd-22
 	# What sessions are tried with. pydoc3 comes with the whole standard library.
 	[/usr/bin/pydoc3]=python3 [bc]=bc [sqlite3]=sqlite3 [gdb]=gdb [vim]=vim [less]=less [top]=procps
+	# What stores of a fleet are tried with: this major version.
+	[/usr/lib/postgresql/15/bin/initdb]=postgresql-15
 	# By their paths: what rustup puts into PATH under these names only looks for
 	# toolchains.
 	[/usr/bin/rust-analyzer]="rust-web-analyzer rust-web-src" [/usr/bin/cargo]=cargo-web [/usr/bin/rustc]=rustc-web

@@ -117,16 +117,16 @@ func (u *upload) begin(ctx context.Context) error {
 		if u.id, err = tx.Token(); err != nil {
 			return err
 		}
-		return u.insert(tx, nil, 0)
+		now, err := tx.Now()
+		if err != nil {
+			return err
+		}
+		return u.insert(tx, nil, 0, now)
 	})
 }
 
-func (u *upload) insert(tx Tx, sum *string, bytes int64) error {
-	now, err := tx.Now()
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(insertArtifact, u.id, u.owner.Tenant, u.owner.Account, u.owner.User, sum, bytes, micros(now))
+func (u *upload) insert(tx Tx, sum *string, bytes int64, now time.Time) error {
+	_, err := tx.Exec(insertArtifact, u.id, u.owner.Tenant, u.owner.Account, u.owner.User, sum, bytes, micros(now))
 	return err
 }
 
@@ -170,7 +170,7 @@ func (u *upload) finish(ctx context.Context, artifact state.Artifact, number int
 			if u.id, err = tx.Token(); err != nil {
 				return err
 			}
-			if err := u.insert(tx, &artifact.SHA256, artifact.Bytes); err != nil || len(rest) == 0 {
+			if err := u.insert(tx, &artifact.SHA256, artifact.Bytes, now); err != nil || len(rest) == 0 {
 				return err
 			}
 			_, err = tx.Exec(insertChunk, u.id, number, rest)
