@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -94,6 +95,7 @@ func (a *app) examine(ctx context.Context) []finding {
 		finding{Name: "workspace", OK: true, Detail: fmt.Sprintf("%s, profile %s", cfg.Root, cfg.Profile)},
 		examineTrust(cfg),
 		examineState(cfg),
+		examineStores(ctx, cfg),
 		examineGit(ctx, cfg, owner),
 		examineSandbox(ctx, owner),
 		a.examineDaemon(ctx, cfg),
@@ -166,6 +168,22 @@ func examineState(cfg *config.Config) finding {
 	}
 	if err := os.Remove(probe.Name()); err != nil {
 		f.OK, f.Detail = false, err.Error()
+	}
+	return f
+}
+
+func examineStores(ctx context.Context, cfg *config.Config) finding {
+	f := finding{Name: "stores"}
+	summary, err := host.SummarizeStores(ctx, cfg)
+	switch {
+	case errors.Is(err, tools.CodeNotFound):
+		f.OK, f.Detail = true, "nothing is kept yet; they are made when something has to last"
+	case err != nil:
+		f.Detail, f.Fix = oneLine(tools.AsError(err).Message), "a local directory with --state-dir DIR, or a database that can be reached in [state] dsn"
+	case summary.Behind:
+		f.Detail, f.Fix = statePlace(cfg)+" is older than it was, and not used", "prism-ls state accept, if it was put back from a copy on purpose"
+	default:
+		f.OK, f.Detail = true, fmt.Sprintf("%s, at change %d", statePlace(cfg), summary.Sequence)
 	}
 	return f
 }

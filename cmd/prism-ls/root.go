@@ -45,6 +45,7 @@ func (a *app) commands() []*cobra.Command {
 		a.approveCommand(),
 		a.trustCommand(),
 		a.auditCommand(),
+		a.stateCommand(),
 		a.doctorCommand(),
 		a.docsCommand(),
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -14,7 +15,11 @@ import (
 // whoever may need them can be made without opening anything. While they cannot be
 // opened every method returns why, CodeStateUnavailable, and tries again the next time.
 type Lazy struct {
-	open func(ctx context.Context) (Stores, error)
+	open        func(ctx context.Context) (Stores, error)
+	checkpoints lazyCheckpoints
+	leases      lazyLeases
+	effects     lazyEffects
+	artifacts   lazyArtifacts
 
 	// opening is held by whoever opens.
 	opening chan struct{}
@@ -26,20 +31,25 @@ type Lazy struct {
 
 // NewLazy returns stores that open opens.
 func NewLazy(open func(ctx context.Context) (Stores, error)) *Lazy {
-	return &Lazy{open: open, opening: make(chan struct{}, 1)}
+	l := &Lazy{open: open, opening: make(chan struct{}, 1)}
+	l.checkpoints = lazyCheckpoints{lazyOf(l, Stores.Checkpoints)}
+	l.leases = lazyLeases{lazyOf(l, Stores.Leases)}
+	l.effects = lazyEffects{lazyOf(l, Stores.Effects)}
+	l.artifacts = lazyArtifacts{lazyOf(l, Stores.Artifacts)}
+	return l
 }
 
 // Checkpoints implements Stores.
-func (l *Lazy) Checkpoints() CheckpointStore { return lazyCheckpoints{lazyOf(l, Stores.Checkpoints)} }
+func (l *Lazy) Checkpoints() CheckpointStore { return l.checkpoints }
 
 // Leases implements Stores.
-func (l *Lazy) Leases() LeaseStore { return lazyLeases{lazyOf(l, Stores.Leases)} }
+func (l *Lazy) Leases() LeaseStore { return l.leases }
 
 // Effects implements Stores.
-func (l *Lazy) Effects() EffectStore { return lazyEffects{lazyOf(l, Stores.Effects)} }
+func (l *Lazy) Effects() EffectStore { return l.effects }
 
 // Artifacts implements Stores.
-func (l *Lazy) Artifacts() ArtifactStore { return lazyArtifacts{lazyOf(l, Stores.Artifacts)} }
+func (l *Lazy) Artifacts() ArtifactStore { return l.artifacts }
 
 // Close closes the stores if they were opened. Afterwards they are not.
 func (l *Lazy) Close() error {
@@ -100,31 +110,28 @@ func (l *Lazy) Open(ctx context.Context) (Stores, error) {
 // lazy is one of the four, which may be closed alone: whoever does is done with it,
 // and not with the others.
 type lazy[S any] struct {
-	*Lazy
+	lazy   *Lazy
 	of     func(Stores) S
-	closed *sync.Once
-	ended  chan struct{}
+	closed *atomic.Bool
 }
 
 func lazyOf[S any](l *Lazy, of func(Stores) S) lazy[S] {
-	return lazy[S]{l, of, new(sync.Once), make(chan struct{})}
+	return lazy[S]{l, of, new(atomic.Bool)}
 }
 
 // Close makes every later call fail.
 func (l lazy[S]) Close() error {
-	l.closed.Do(func() { close(l.ended) })
+	l.closed.Store(true)
 	return nil
 }
 
 // with calls do with the opened store.
 func with[S, R any](ctx context.Context, l lazy[S], do func(S) (R, error)) (R, error) {
 	var none R
-	select {
-	case <-l.ended:
+	if l.closed.Load() {
 		return none, errClosed()
-	default:
 	}
-	stores, err := l.Open(ctx)
+	stores, err := l.lazy.Open(ctx)
 	if err != nil {
 		return none, err
 	}

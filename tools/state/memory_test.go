@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -18,6 +19,58 @@ func TestMemory(t *testing.T) {
 		},
 	}
 	suite.Run(t)
+}
+
+func TestLazy(t *testing.T) {
+	suite := &statetest.Suite{
+		Name: "lazy", New: func(testing.TB) string { return "" },
+		Stores: func(_ string, limits state.Limits) (state.Stores, error) {
+			return state.NewLazy(func(context.Context) (state.Stores, error) {
+				return state.NewMemory(&state.MemoryOptions{Limits: limits}), nil
+			}), nil
+		},
+	}
+	suite.Run(t)
+}
+
+func TestLazyOpensWhenItIsAskedAndTriesAgain(t *testing.T) {
+	opened, failure := 0, error(tools.Errorf(tools.CodeToolInput, "no such place"))
+	stores := state.NewLazy(func(context.Context) (state.Stores, error) {
+		opened++
+		if failure != nil {
+			return nil, failure
+		}
+		return state.NewMemory(nil), nil
+	})
+	records := stores.Checkpoints()
+	if opened != 0 {
+		t.Fatal("it was opened before anything was asked")
+	}
+	for _, failure = range []error{failure, errors.New("anything"), tools.CodeStateUnavailable} {
+		if _, err := records.Load(t.Context(), key("x")); !errors.Is(err, tools.CodeStateUnavailable) {
+			t.Errorf("%v: %v", failure, err)
+		}
+	}
+	failure = nil
+	for range 3 {
+		if _, err := records.Load(t.Context(), key("x")); !errors.Is(err, tools.CodeNotFound) {
+			t.Errorf("when it can be opened: %v", err)
+		}
+	}
+	if opened != 4 {
+		t.Errorf("opened %d times", opened)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := records.Load(over, key("x")); !errors.Is(err, context.Canceled) {
+		t.Errorf("when the context is over: %v", err)
+	}
+	if err := stores.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := stores.Artifacts().List(t.Context(), state.Owner{}, "", 0); !errors.Is(err, tools.CodeStateUnavailable) || opened != 4 {
+		t.Errorf("after Close: %v", err)
+	}
 }
 
 func TestMemoryClockAndLimits(t *testing.T) {

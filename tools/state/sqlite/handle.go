@@ -40,7 +40,7 @@ const readers = 4
 
 // openHandle opens the file, with nobody else writing, and brings its schema up to
 // date.
-func openHandle(ctx context.Context, d *database) (h *handle, err error) {
+func openHandle(ctx context.Context, d *database) (opened *handle, err error) {
 	if !d.existing {
 		if err := makeDir(filepath.Dir(d.path)); err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func openHandle(ctx context.Context, d *database) (h *handle, err error) {
 	if err := refuseNetwork(filepath.Dir(d.path)); err != nil {
 		return nil, err
 	}
-	h = &handle{db: d, statements: map[string]*sql.Stmt{}, read: map[string]*sql.Stmt{}}
+	h := &handle{db: d, statements: map[string]*sql.Stmt{}, read: map[string]*sql.Stmt{}}
 	defer func() {
 		if err != nil {
 			_ = h.close()

@@ -83,6 +83,7 @@ func (s *effects) Begin(ctx context.Context, owner state.Owner, identity state.E
 	if err != nil {
 		return state.Effect{}, err
 	}
+	attempt.Most = s.most
 	var next state.Effect
 	var refused error
 	err = s.write(ctx, func(tx Tx) error {

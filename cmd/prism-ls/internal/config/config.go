@@ -30,6 +30,7 @@ type Settings struct {
 	Undo            Undo              `toml:"undo"`
 	CheckSlots      int64             `toml:"check_concurrency" who:"user" doc:"How many checks of one client run at once, 1 to 4."`
 	Checks          map[string]Check  `toml:"checks"`
+	State           State             `toml:"state"`
 	Language        Language          `toml:"language"`
 	Daemon          Daemon            `toml:"daemon"`
 	Log             Log               `toml:"log"`
@@ -55,6 +56,11 @@ type Git struct {
 type Undo struct {
 	Transactions int   `toml:"transactions" who:"user" doc:"How many changes can be undone, 1 to 10000."`
 	Bytes        int64 `toml:"bytes" who:"user" doc:"How much is kept for that in all."`
+}
+
+// State is where what has to last is kept, beside the state directory.
+type State struct {
+	DSN string `toml:"dsn" who:"user" doc:"A PostgreSQL database for records, leases, effects and artifacts, as postgres://USER@HOST:5432/DATABASE; empty means state.db in the state directory. PRISM_LS_STATE_DSN says it where the password should be in no file, and wins."`
 }
 
 // Daemon is the process that serves all clients of a workspace.

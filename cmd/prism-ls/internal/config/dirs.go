@@ -3,8 +3,11 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -14,6 +17,7 @@ const (
 	auditFile   = "audit.jsonl"
 	consentsDir = "consents"
 	trustDir    = "trust"
+	stateFile   = "state.db"
 )
 
 // AuditFile is the log of mutating calls.
@@ -21,6 +25,42 @@ func (c *Config) AuditFile() string { return filepath.Join(c.StateDir, auditFile
 
 // ConsentsDir holds approvals given outside of a call.
 func (c *Config) ConsentsDir() string { return filepath.Join(c.StateDir, consentsDir) }
+
+// StateFile holds the stores, unless StateDSN names a database; "" is nowhere.
+func (c *Config) StateFile() string {
+	if c.StateDir == "" {
+		return ""
+	}
+	return filepath.Join(c.StateDir, stateFile)
+}
+
+// StateDSN is the database that holds the stores, or "".
+func (c *Config) StateDSN() string {
+	if c.System.StateDSN != "" {
+		return c.System.StateDSN
+	}
+	return c.State.DSN
+}
+
+// StateSecrets are what of the DSN must not be shown: all of it, and its password.
+func (c *Config) StateSecrets() []string {
+	dsn := c.StateDSN()
+	if dsn == "" {
+		return nil
+	}
+	secrets := []string{dsn}
+	if parsed, err := url.Parse(dsn); err == nil && parsed.User != nil {
+		if password, ok := parsed.User.Password(); ok {
+			secrets = append(secrets, password)
+		}
+	}
+	for _, word := range strings.Fields(dsn) {
+		if password, ok := strings.CutPrefix(word, "password="); ok {
+			secrets = append(secrets, strings.Trim(password, "'"))
+		}
+	}
+	return slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
+}
 
 // TrustDir holds the records of trusted workspaces.
 func (c *Config) TrustDir() string { return filepath.Join(c.StateDir, trustDir) }

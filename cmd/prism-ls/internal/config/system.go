@@ -29,6 +29,9 @@ type System struct {
 	NoDaemon bool
 	WorkDir  string
 	TempDir  string
+	// StateDSN is $PRISM_LS_STATE_DSN: the stores' database, with its password, where
+	// that should be in no file.
+	StateDSN string
 }
 
 // ReadSystem reads the environment. Directories of the XDG base directory
@@ -46,7 +49,7 @@ func ReadSystem() System {
 	return System{
 		Environ: os.Environ(), Home: home, Path: os.Getenv("PATH"), Shell: os.Getenv("SHELL"), WorkDir: workDir,
 		ConfigHome: config, StateHome: state, RuntimeHome: xdg("XDG_RUNTIME_DIR"), TempDir: os.TempDir(),
-		LoginRuntime: loginRuntime(), NoDaemon: os.Getenv("PRISM_LS_NO_DAEMON") != "",
+		LoginRuntime: loginRuntime(), NoDaemon: os.Getenv("PRISM_LS_NO_DAEMON") != "", StateDSN: os.Getenv("PRISM_LS_STATE_DSN"),
 	}
 }
 

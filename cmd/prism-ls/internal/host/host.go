@@ -169,7 +169,7 @@ func (h *Host) registryOptions() (*tools.RegistryOptions, error) {
 	}
 	h.events = tools.NewEvents(h.shared.filesChanged, 0)
 	opts.Events = h.events
-	redactor := policy.NewRedactor(h.cfg.System.Secrets(h.cfg.SecretVariables))
+	redactor := policy.NewRedactor(append(h.cfg.System.Secrets(h.cfg.SecretVariables), h.cfg.StateSecrets()...))
 	opts.Redactor = redactor
 	if h.cfg.StateDir != "" {
 		opts.Consents = policy.NewConsents(h.cfg.ConsentsDir())

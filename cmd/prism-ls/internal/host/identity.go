@@ -33,7 +33,8 @@ func Identify(cfg *config.Config) (Identity, error) {
 		Undo           config.Undo
 		Language       config.Language
 		Environment    map[string]string
-	}{cfg.Root, cfg.StateDir, cfg.Trusted, cfg.ReadRoots, cfg.Git, cfg.Undo, cfg.Language, cfg.Environment})
+		StateDSN       string
+	}{cfg.Root, cfg.StateDir, cfg.Trusted, cfg.ReadRoots, cfg.Git, cfg.Undo, cfg.Language, cfg.Environment, cfg.StateDSN()})
 	if err != nil {
 		return Identity{}, err
 	}

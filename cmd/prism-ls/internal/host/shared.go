@@ -15,6 +15,7 @@ import (
 	"github.com/prism-ls/prism-ls/tools/child"
 	"github.com/prism-ls/prism-ls/tools/git"
 	"github.com/prism-ls/prism-ls/tools/search"
+	"github.com/prism-ls/prism-ls/tools/state"
 	"github.com/prism-ls/prism-ls/tools/workspace"
 )
 
@@ -34,6 +35,7 @@ type Shared struct {
 	// readByCLI is what the calls of the command line have read: they are one
 	// owner, and each is a client of its own.
 	readByCLI *builtin.ReadPathSet
+	stores    *state.Lazy // nil where there is no place
 }
 
 // OpenShared opens what clients share. It starts no process. Close ends all that
@@ -41,7 +43,7 @@ type Shared struct {
 func OpenShared(cfg *config.Config, logger *slog.Logger, sessions *Sessions) (*Shared, error) {
 	s := &Shared{
 		cfg: cfg, sessions: sessions, log: logger, owner: child.NewOwner(&child.Options{Logger: logger}),
-		readByCLI: builtin.NewReadPathSet(),
+		readByCLI: builtin.NewReadPathSet(), stores: newStores(cfg, logger),
 	}
 	for _, step := range []func() error{s.openFiles, s.openGit, s.openSearch, s.openLanguage} {
 		if err := step(); err != nil {
@@ -59,6 +61,9 @@ func (s *Shared) Close() error {
 		errs = append(errs, s.language.Close())
 	}
 	errs = append(errs, s.owner.Close())
+	if s.stores != nil {
+		errs = append(errs, s.stores.Close())
+	}
 	if s.files != nil {
 		errs = append(errs, s.files.Close())
 	}
