@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -22,7 +23,9 @@ import (
 //	PRISM_BENCH_TEXT  what to search for (default "retryable")
 //
 // and reports, from the quickest turn of each, wall and processor time as a
-// multiple of ripgrep's. git's processor time counts as ours.
+// multiple of ripgrep's. git's processor time counts as ours. The last row is the
+// first listing and the first search of a process, with all that git is asked for
+// them, beside ripgrep's listing and search.
 func BenchmarkAgainstRipgrep(b *testing.B) {
 	rg, root := os.Getenv("PRISM_BENCH_RG"), os.Getenv("PRISM_BENCH_TREE")
 	if rg == "" || root == "" {
@@ -49,9 +52,24 @@ func BenchmarkAgainstRipgrep(b *testing.B) {
 		{"list", listed(b), []string{threads, "--files"}},
 	} {
 		for name, searcher := range map[string]*Searcher{"native": native, "git": aware} {
-			b.Run(c.name+"/"+name, func(b *testing.B) { compare(b, func() error { return c.ours(searcher) }, &ofGit, rg, root, c.args) })
+			b.Run(c.name+"/"+name, func(b *testing.B) {
+				compare(b, func() error { return c.ours(searcher) }, &ofGit, func() error { return ripgrep(rg, root, c.args) })
+			})
 		}
 	}
+	fold, list := searching(b, Query{Query: text, Context: &none, MaxMatches: &all}), listed(b)
+	b.Run("enumerate+search/git", func(b *testing.B) {
+		compare(b, func() error {
+			// One that has asked git nothing yet, as in the first call of a process.
+			fresh, err := New(aware.workspace, &Options{Limits: limits, Git: aware.options.Git})
+			if err != nil {
+				return err
+			}
+			return errors.Join(list(fresh), fold(fresh))
+		}, &ofGit, func() error {
+			return errors.Join(ripgrep(rg, root, []string{threads, "--files"}), ripgrep(rg, root, []string{threads, "-i", "-F", "-n", "--column", text}))
+		})
+	})
 }
 
 func searching(b *testing.B, q Query) func(*Searcher) error {
@@ -75,17 +93,17 @@ func listed(b *testing.B) func(*Searcher) error {
 
 type cost struct{ wall, processor time.Duration }
 
-func compare(b *testing.B, ours func() error, ofGit *atomic.Int64, rg, root string, args []string) {
+func compare(b *testing.B, ours func() error, ofGit *atomic.Int64, theirs func() error) {
 	// The first turn brings the files into the page cache.
 	measure(b, ours)
-	measure(b, func() error { return ripgrep(rg, root, args) })
+	measure(b, theirs)
 	var we, they []cost
 	for b.Loop() {
 		ofGit.Store(0)
 		c := measure(b, ours)
 		c.processor += time.Duration(ofGit.Load())
 		we = append(we, c)
-		they = append(they, measure(b, func() error { return ripgrep(rg, root, args) }))
+		they = append(they, measure(b, theirs))
 	}
 	wall := func(c cost) time.Duration { return c.wall }
 	processor := func(c cost) time.Duration { return c.processor }

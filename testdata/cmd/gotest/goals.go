@@ -58,6 +58,7 @@ func goals() []goal {
 		{"tools/search", "AgainstRipgrep/first-1000/", "wall/rg", 1.5},
 		{"tools/search", "AgainstRipgrep/list/native", "wall/rg", 0.5},
 		{"tools/search", "AgainstRipgrep/list/git", "wall/rg", 0.85},
+		{"tools/search", "AgainstRipgrep/enumerate+search/git", "wall/rg", 0.85},
 	}
 }
 
