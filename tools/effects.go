@@ -11,8 +11,9 @@ import (
 // Effects keeps account of what mutating calls do to the world: so that what became
 // of one can be told after a crash, and so that a call of a run happens once.
 type Effects interface {
-	// Begin is asked when the policy has agreed, before the call runs. An error keeps
-	// the call from being made. The account may be nil: then none is kept of it.
+	// Begin is asked before anything else is: whether the call has happened already is
+	// to be told of one, too, that could not be made any more. It claims nothing. An
+	// error keeps the call from being made. The account may be nil: none is kept.
 	Begin(ctx context.Context, call EffectCall) (EffectAccount, error)
 }
 
@@ -26,7 +27,8 @@ type EffectCall struct {
 	Run string
 	// Arguments are the input as the tool gets it; nil without a run.
 	Arguments json.RawMessage
-	// Witnessed: the tool says itself what it is about to change.
+	// Witnessed: the tool says itself what it is about to change. Of others Planned is
+	// told, without witnesses, when the policy has agreed.
 	Witnessed bool
 	// Timeout is the longest that the call takes; zero is that nobody knows.
 	Timeout time.Duration
@@ -40,36 +42,55 @@ type EffectAccount interface {
 	Replay() *Result
 	// Planned is a PlannedFunc.
 	Planned(ctx context.Context, witnesses []Witness) error
-	// End is told the result as the caller gets it.
+	// End is told the result as the caller gets it, if the call was made.
 	End(ctx context.Context, result *Result)
 }
 
 // maxRun bounds the name of a run, in bytes.
 const maxRun = 256
 
-// effect makes the call, and keeps account of it.
-func (r *Registry) effect(ctx context.Context, call *Call, in any) *Result {
-	account, err := r.account(ctx, call, in)
-	if err != nil {
-		return r.finish(call.tool.spec.Name, nil, nil, err)
-	}
-	if account == nil {
-		content, metadata, err := r.run(ctx, call, in)
-		return r.finish(call.tool.spec.Name, content, metadata, err)
-	}
-	if before := account.Replay(); before != nil {
-		return before
-	}
-	content, metadata, err := r.run(WithPlanned(ctx, account.Planned), call, in)
-	result := r.finish(call.tool.spec.Name, content, metadata, err)
-	account.End(context.WithoutCancel(ctx), result)
-	return result
+// accounting is the account of a call, or nil where none is kept.
+type accounting struct {
+	EffectAccount
+	about EffectCall
+	idle  bool // the call only asks
 }
 
-// account begins the account of a mutating call.
-func (r *Registry) account(ctx context.Context, call *Call, in any) (EffectAccount, error) {
+func (a *accounting) replay() *Result {
+	if a == nil {
+		return nil
+	}
+	return a.Replay()
+}
+
+// begin returns the context in which changes are told of. A call of which nobody will
+// hear more is on record when it returns.
+func (a *accounting) begin(ctx context.Context, call *Call) (context.Context, error) {
+	if a == nil {
+		return ctx, nil
+	}
+	if a.idle = call.action.Mutation == MutatesNothing; a.idle {
+		return ctx, nil
+	}
+	if !a.about.Witnessed {
+		if err := a.Planned(ctx, nil); err != nil {
+			a.idle = true
+			return ctx, err
+		}
+	}
+	return WithPlanned(ctx, a.Planned), nil
+}
+
+func (a *accounting) end(ctx context.Context, result *Result) {
+	if a != nil && !a.idle {
+		a.End(context.WithoutCancel(ctx), result)
+	}
+}
+
+// account looks a mutating call up.
+func (r *Registry) account(ctx context.Context, call *Call, in any) (*accounting, error) {
 	spec := &call.tool.spec
-	if !spec.Effect.Mutates() || call.action.Mutation == MutatesNothing {
+	if !spec.Effect.Mutates() {
 		return nil, nil // observing twice is no harm
 	}
 	about := EffectCall{
@@ -91,7 +112,11 @@ func (r *Registry) account(ctx context.Context, call *Call, in any) (EffectAccou
 	if r.opts.Effects == nil {
 		return nil, nil
 	}
-	return r.opts.Effects.Begin(ctx, about)
+	account, err := r.opts.Effects.Begin(ctx, about)
+	if account == nil || err != nil {
+		return nil, err
+	}
+	return &accounting{EffectAccount: account, about: about}, nil
 }
 
 // Bounded returns the result's JSON in at most that many bytes, of which it needs a

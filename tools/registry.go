@@ -157,12 +157,21 @@ func (r *Registry) Call(ctx context.Context, name string, input []byte, opts Cal
 		return r.finish(name, nil, nil, err)
 	}
 	defer leave()
+	account, err := r.account(ctx, call, in)
+	if err != nil {
+		return r.finish(name, nil, nil, err)
+	}
+	if before := account.replay(); before != nil {
+		return before // nothing happens, and what it changed may be what it needs
+	}
 	if err := r.authorize(ctx, call, in); err != nil {
 		return r.finish(name, nil, nil, err)
 	}
 	recorded := r.intend(ctx, call)
-	result := r.effect(ctx, call, in)
-	recorded(result.Err)
+	content, metadata, err := r.run(ctx, call, in, account)
+	recorded(AsError(err))
+	result := r.finish(name, content, metadata, err)
+	account.end(ctx, result)
 	return result
 }
 
@@ -202,9 +211,12 @@ func (r *Registry) intend(ctx context.Context, call *Call) func(*Error) {
 	}
 }
 
-func (r *Registry) run(ctx context.Context, call *Call, in any) (content []Block, metadata any, err error) {
+func (r *Registry) run(ctx context.Context, call *Call, in any, account *accounting) (content []Block, metadata any, err error) {
 	defer r.guard(call, &err)
 	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if ctx, err = account.begin(ctx, call); err != nil {
 		return nil, nil, err
 	}
 	return call.tool.run(ctx, call, in)

@@ -132,11 +132,6 @@ func (a *Account) Begin(ctx context.Context, call tools.EffectCall) (tools.Effec
 			return nil, err
 		}
 	}
-	if e.replay == nil && !call.Witnessed {
-		if err := e.Planned(ctx, nil); err != nil {
-			return nil, err
-		}
-	}
 	return e, nil
 }
 

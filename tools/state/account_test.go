@@ -283,10 +283,12 @@ func (l *ledger) lapse(clock *atomic.Int64, tool string, happened bool) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	var witnesses []tools.Witness
 	if call.Witnessed {
-		if err := account.Planned(l.t.Context(), []tools.Witness{{Ref: "value", Before: seen(0), After: seen(3)}}); err != nil {
-			l.t.Fatal(err)
-		}
+		witnesses = []tools.Witness{{Ref: "value", Before: seen(0), After: seen(3)}}
+	}
+	if err := account.Planned(l.t.Context(), witnesses); err != nil {
+		l.t.Fatal(err)
 	}
 	if happened {
 		l.value.Store(3)

@@ -31,74 +31,83 @@ type entry struct {
 // Replay implements tools.EffectAccount.
 func (e *entry) Replay() *tools.Result { return e.replay }
 
-// takeUp looks for the effect of a run's call. One that there is not yet is claimed
-// only when something is about to change.
+// takeUp looks whether the call of a run has happened. Nothing is claimed before
+// something is about to change.
 func (e *entry) takeUp(ctx context.Context) error {
 	key, err := e.identity.Key()
 	if err != nil {
 		return err
 	}
-	_, err = e.account.store.Get(ctx, e.owner, key)
+	effect, err := e.account.store.Get(ctx, e.owner, key)
 	switch {
 	case errors.Is(err, tools.CodeNotFound):
 		return nil
 	case err != nil:
 		return e.refused(err)
+	case effect.State == EffectUnknown:
+		if effect, err = e.settle(ctx, effect); err != nil {
+			return err
+		}
 	}
-	return e.begin(ctx, e.options())
+	switch effect.State {
+	case EffectDispatched:
+		return tools.Errorf(tools.CodeStateConflict, "%s is being made by somebody else for the run %q, or was cut short; what became of it can be told from %s on", e.call.Tool, e.call.Run, effect.Expires.Format(time.RFC3339))
+	case EffectUnknown:
+		return e.doubtful(effect)
+	}
+	return e.ended(effect)
+}
+
+// ended takes the result of an effect that has happened, and refuses one that never
+// will.
+func (e *entry) ended(effect Effect) (err error) {
+	switch effect.State {
+	case EffectCompleted:
+		e.replay, err = replayed(e.call.Tool, effect)
+	case EffectFailedTerminal:
+		err = tools.Errorf(tools.CodeExecutionDenied, "%s has been given up for the run %q: %s", e.call.Tool, e.call.Run, effect.Reason)
+	}
+	return err
+}
+
+// settle ends the doubt about the call's effect if it can be told what became of it.
+func (e *entry) settle(ctx context.Context, effect Effect) (Effect, error) {
+	found, err := Reconcile(ctx, e.account.store, effect, e.account.opts.Look)
+	if err != nil && !errors.Is(err, tools.CodeStateConflict) { // somebody else was faster
+		return effect, e.refused(err)
+	}
+	if found.Finding == FoundUnknown {
+		effect.Reason = found.Reason
+		return effect, nil
+	}
+	effect, err = e.account.store.Get(ctx, e.owner, effect.Key)
+	return effect, e.refused(err)
+}
+
+func (e *entry) doubtful(effect Effect) error {
+	return tools.Errorf(tools.CodeEffectUnknown, "whether %s has happened in the run %q is not known: %s. A person has to look, and say so: effect %s", e.call.Tool, e.call.Run, effect.Reason, effect.Key).
+		WithDetails(effect)
 }
 
 // refused is why a call of a run is not made when the store fails.
 func (e *entry) refused(err error) error {
-	if e.call.Run == "" || !storeFailed(err) {
+	if err == nil || e.call.Run == "" || !storeFailed(err) {
 		return err
 	}
 	return tools.Errorf(tools.CodeStateUnavailable, "%s was not carried out: it is a part of the run %q, and whether it has happened before cannot be looked up: %w", e.call.Tool, e.call.Run, err)
 }
 
-// begin claims the effect, or finds out that it has happened. One in doubt is looked at
-// first, and only what cannot be told stays in doubt.
+// begin claims the effect, or finds out that it has happened.
 func (e *entry) begin(ctx context.Context, opts *EffectOptions) error {
 	effect, err := e.account.store.Begin(ctx, e.owner, e.identity, opts)
-	if errors.Is(err, tools.CodeEffectUnknown) {
-		if settled := e.settle(ctx); settled != nil {
-			return settled
-		}
-		effect, err = e.account.store.Begin(ctx, e.owner, e.identity, opts)
-	}
 	if err != nil {
 		return e.refused(err)
 	}
-	switch effect.State {
-	case EffectCompleted:
-		e.replay, err = replayed(e.call.Tool, effect)
-		return err
-	case EffectFailedTerminal:
-		return tools.Errorf(tools.CodeExecutionDenied, "%s has been given up for the run %q: %s", e.call.Tool, e.call.Run, effect.Reason)
+	if effect.State != EffectPending && effect.State != EffectDispatched {
+		return e.ended(effect)
 	}
 	e.claim = &EffectClaim{Owner: effect.Owner, Key: effect.Key, Token: effect.Claim}
 	e.dispatched = effect.State == EffectDispatched
-	return nil
-}
-
-// settle ends the doubt about the call's effect if it can be told what became of it.
-func (e *entry) settle(ctx context.Context) error {
-	key, err := e.identity.Key()
-	if err != nil {
-		return err
-	}
-	effect, err := e.account.store.Get(ctx, e.owner, key)
-	if err != nil {
-		return e.refused(err)
-	}
-	found, err := Reconcile(ctx, e.account.store, effect, e.account.opts.Look)
-	if err != nil && !errors.Is(err, tools.CodeStateConflict) { // somebody else was faster
-		return e.refused(err)
-	}
-	if found.Finding == FoundUnknown {
-		return tools.Errorf(tools.CodeEffectUnknown, "whether %s has happened in the run %q is not known: %s. A person has to look, and say so: effect %s", e.call.Tool, e.call.Run, found.Reason, key).
-			WithDetails(effect)
-	}
 	return nil
 }
 
