@@ -46,6 +46,7 @@ func (a *app) commands() []*cobra.Command {
 		a.trustCommand(),
 		a.auditCommand(),
 		a.stateCommand(),
+		a.effectsCommand(),
 		a.doctorCommand(),
 		a.docsCommand(),
 	}

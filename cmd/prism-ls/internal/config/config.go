@@ -6,6 +6,7 @@ import (
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/check"
 	"github.com/prism-ls/prism-ls/tools/policy"
+	"github.com/prism-ls/prism-ls/tools/state"
 )
 
 // Settings are what a configuration file may say. The doc tag is the text of
@@ -31,6 +32,7 @@ type Settings struct {
 	CheckSlots      int64             `toml:"check_concurrency" who:"user" doc:"How many checks of one client run at once, 1 to 4."`
 	Checks          map[string]Check  `toml:"checks"`
 	State           State             `toml:"state"`
+	Effects         Effects           `toml:"effects"`
 	Language        Language          `toml:"language"`
 	Daemon          Daemon            `toml:"daemon"`
 	Log             Log               `toml:"log"`
@@ -63,6 +65,17 @@ type State struct {
 	DSN string `toml:"dsn" who:"user" doc:"A PostgreSQL database for records, leases, effects and artifacts, as postgres://USER@HOST:5432/DATABASE; empty means state.db in the state directory. PRISM_LS_STATE_DSN says it where the password should be in no file, and wins."`
 }
 
+// Effects adjust the account of what tools have changed.
+type Effects struct {
+	ClaimSeconds int64 `toml:"claim_seconds" who:"user" doc:"After how long a call that was begun and is not heard of again counts as one in doubt, 1 to 3600."`
+	KeepDays     int64 `toml:"keep_days" who:"user" doc:"How long what has ended stays on record, 1 to 3650. Until then a run that goes on finds what it has done."`
+}
+
+// keepDays bounds Effects.KeepDays: a week, at most ten years.
+func keepDays() tools.Limit {
+	return tools.Limit{Name: "effects.keep_days", Default: 7, Hard: 3650}
+}
+
 // Daemon is the process that serves all clients of a workspace.
 type Daemon struct {
 	Enabled     bool  `toml:"enabled" who:"user" doc:"Whether the commands mcp and call work through the daemon of the workspace, and start it. Without it each does everything by itself, as with --no-daemon or PRISM_LS_NO_DAEMON=1."`
@@ -86,6 +99,7 @@ func Defaults() Settings {
 		Approvals:  Approvals{Scope: string(tools.ApproveOnce), TimeoutSeconds: tools.ApprovalTime.Default / 1000},
 		Undo:       Undo{Transactions: 100, Bytes: 256 << 20},
 		CheckSlots: check.CheckConcurrency.Default,
+		Effects:    Effects{ClaimSeconds: state.EffectTime.Default, KeepDays: keepDays().Default},
 		Language:   defaultLanguage(),
 		Daemon:     Daemon{Enabled: true, IdleSeconds: idleSeconds().Default},
 		Log:        Log{Level: "warn"},

@@ -15,6 +15,7 @@ import (
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/child"
 	"github.com/prism-ls/prism-ls/tools/policy"
+	"github.com/prism-ls/prism-ls/tools/state"
 )
 
 // FileName is the configuration's name in a workspace root and in the user's
@@ -210,6 +211,14 @@ func (c *Config) check() error {
 		return err
 	}
 	if _, err := idleSeconds().Of(&c.Daemon.IdleSeconds); err != nil {
+		return err
+	}
+	claim := state.EffectTime
+	claim.Name = "effects.claim_seconds"
+	if _, err := claim.Of(&c.Effects.ClaimSeconds); err != nil {
+		return err
+	}
+	if _, err := keepDays().Of(&c.Effects.KeepDays); err != nil {
 		return err
 	}
 	return c.checkRules()

@@ -169,6 +169,9 @@ func (h *Host) registryOptions() (*tools.RegistryOptions, error) {
 	}
 	h.events = tools.NewEvents(h.shared.filesChanged, 0)
 	opts.Events = h.events
+	if h.shared.account != nil {
+		opts.Effects = h.shared.account
+	}
 	redactor := policy.NewRedactor(append(h.cfg.System.Secrets(h.cfg.SecretVariables), h.cfg.StateSecrets()...))
 	opts.Redactor = redactor
 	if h.cfg.StateDir != "" {

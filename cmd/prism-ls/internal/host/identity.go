@@ -34,7 +34,8 @@ func Identify(cfg *config.Config) (Identity, error) {
 		Language       config.Language
 		Environment    map[string]string
 		StateDSN       string
-	}{cfg.Root, cfg.StateDir, cfg.Trusted, cfg.ReadRoots, cfg.Git, cfg.Undo, cfg.Language, cfg.Environment, cfg.StateDSN()})
+		Effects        config.Effects
+	}{cfg.Root, cfg.StateDir, cfg.Trusted, cfg.ReadRoots, cfg.Git, cfg.Undo, cfg.Language, cfg.Environment, cfg.StateDSN(), cfg.Effects})
 	if err != nil {
 		return Identity{}, err
 	}

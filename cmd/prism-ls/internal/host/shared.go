@@ -35,7 +35,8 @@ type Shared struct {
 	// readByCLI is what the calls of the command line have read: they are one
 	// owner, and each is a client of its own.
 	readByCLI *builtin.ReadPathSet
-	stores    *state.Lazy // nil where there is no place
+	stores    *state.Lazy    // nil where there is no place
+	account   *state.Account // of what the clients' tools change; nil as stores
 }
 
 // OpenShared opens what clients share. It starts no process. Close ends all that
@@ -45,7 +46,7 @@ func OpenShared(cfg *config.Config, logger *slog.Logger, sessions *Sessions) (*S
 		cfg: cfg, sessions: sessions, log: logger, owner: child.NewOwner(&child.Options{Logger: logger}),
 		readByCLI: builtin.NewReadPathSet(), stores: newStores(cfg, logger),
 	}
-	for _, step := range []func() error{s.openFiles, s.openGit, s.openSearch, s.openLanguage} {
+	for _, step := range []func() error{s.openFiles, s.openGit, s.openSearch, s.openLanguage, s.openAccount} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
@@ -59,6 +60,9 @@ func (s *Shared) Close() error {
 	var errs []error
 	if s.language != nil {
 		errs = append(errs, s.language.Close())
+	}
+	if s.account != nil {
+		errs = append(errs, s.account.Close())
 	}
 	errs = append(errs, s.owner.Close())
 	if s.stores != nil {

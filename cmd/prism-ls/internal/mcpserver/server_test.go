@@ -55,6 +55,12 @@ func TestListAndCall(t *testing.T) {
 	if panicked := p.call("4", "panics", `{}`).result(t); panicked.Meta.Error.Code != "ERR_PRISM_INTERNAL" {
 		t.Errorf("panics: %+v", panicked)
 	}
+	for id, run := range []string{`5`, `""`, `null`} {
+		refused := p.ask(fmt.Sprint(100+id), "tools/call", `{"name":"echo","arguments":{"text":"x"},"_meta":{"prism-ls/run":`+run+`}}`).result(t)
+		if e := refused.Meta.Error; e == nil || e.Code != "ERR_PRISM_TOOL_INPUT" {
+			t.Errorf("a run named %s: %+v", run, refused)
+		}
+	}
 	for _, c := range []struct{ arguments, want string }{
 		{`{"txet":"x"}`, `did you mean "text"?`},
 		{`{"text":1}`, "text is a number"},
