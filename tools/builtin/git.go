@@ -49,7 +49,8 @@ type GitLimits struct {
 var GitOutput = tools.Limit{Name: "maxOutputBytes", Default: 4 << 20, Hard: 64 << 20}
 
 func (l *GitLimits) settle() error {
-	return settle(bound{&l.Paths, git.PathLimit}, bound{&l.Files, git.ChangedFiles}, bound{&l.OutputBytes, GitOutput})
+	return settle(bound{&l.Paths, git.PathLimit}, bound{&l.Files, git.ChangedFiles}, bound{&l.DiffLines, git.DiffLines},
+		bound{&l.PatchBytes, git.PatchBytes}, bound{&l.OutputBytes, GitOutput}, bound{&l.Commits, git.HandoffCommits}, bound{&l.HandoffBytes, git.HandoffBytes})
 }
 
 // Git returns the tools of the toolset "git" over one repository.
@@ -63,7 +64,7 @@ func Git(deps *GitDeps) ([]*tools.Tool, error) {
 	}
 	var list []*tools.Tool
 	for _, make := range []func() (*tools.Tool, error){
-		g.status,
+		g.status, g.diff, g.log, g.show, g.blame, g.handoff,
 	} {
 		tool, err := make()
 		if err != nil {
