@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 
 # command → Debian package
 declare -A packages=(
-	[git]=git [bash]=bash [cc]="gcc libc6-dev" [g++]=g++ [node]=nodejs [npm]=npm [python3]=python3-minimal
+	[git]=git [bash]=bash [strace]=strace [cc]="gcc libc6-dev" [g++]=g++ [node]=nodejs [npm]=npm [python3]=python3-minimal
 	[clangd-14]=clangd-14 [clangd-22]=clangd-22
 	# What sessions are tried with. pydoc3 comes with the whole standard library.
 	[/usr/bin/pydoc3]=python3 [bc]=bc [sqlite3]=sqlite3 [gdb]=gdb [vim]=vim [less]=less [top]=procps

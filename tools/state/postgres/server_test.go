@@ -29,7 +29,7 @@ type server struct {
 	programs  string
 	process   *exec.Cmd
 	ended     chan struct{}
-	databases atomic.Int64
+	schemas   atomic.Int64
 }
 
 // started is the one that all tests share; it is stopped by TestMain.
@@ -95,7 +95,7 @@ func startServer() (*server, error) {
 	if err := s.start(); err != nil {
 		return nil, err
 	}
-	// As little as may be: no superuser, nothing but its own databases.
+	// As little as may be: no superuser, nothing but its own schemas.
 	return s, s.administer("CREATE ROLE prism LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE")
 }
 
@@ -137,13 +137,13 @@ func (s *server) stop() {
 	<-s.ended
 }
 
-func (s *server) dsn(role, database string) string {
-	return fmt.Sprintf("host=%s user=%s dbname=%s sslmode=disable", s.dir, role, database)
+func (s *server) dsn(role string) string {
+	return fmt.Sprintf("host=%s user=%s dbname=postgres sslmode=disable", s.dir, role)
 }
 
 // administer runs one statement as the superuser.
 func (s *server) administer(statement string) error {
-	db, err := sql.Open("pgx", s.dsn("postgres", "postgres"))
+	db, err := sql.Open("pgx", s.dsn("postgres"))
 	if err != nil {
 		return err
 	}
@@ -154,12 +154,12 @@ func (s *server) administer(statement string) error {
 	return err
 }
 
-// fresh is the DSN of a new database.
+// fresh is the DSN of a new schema.
 func (s *server) fresh(t testing.TB) string {
 	t.Helper()
-	name := fmt.Sprintf("prism%d", s.databases.Add(1))
-	if err := s.administer("CREATE DATABASE " + name + " OWNER prism"); err != nil {
+	name := fmt.Sprintf("place%d", s.schemas.Add(1))
+	if err := s.administer("CREATE SCHEMA " + name + " AUTHORIZATION prism"); err != nil {
 		t.Fatal(err)
 	}
-	return s.dsn("prism", name)
+	return s.dsn("prism") + " search_path=" + name
 }

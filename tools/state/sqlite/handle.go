@@ -118,7 +118,7 @@ func (h *handle) connect(ctx context.Context, path string) error {
 	// the gate is what keeps writers apart.
 	_, _ = sqlite.Fdatasync(true)
 	_, _ = sqlite.OFDLocking(true)
-	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "trusted_schema(0)"}
+	pragmas := []string{"busy_timeout(10000)", "synchronous(FULL)", "foreign_keys(1)", "trusted_schema(0)"}
 	connector, err := sqlite.NewConnector(source(path, url.Values{"_pragma": pragmas, "_txlock": {"immediate"}, "_dqs": {"0"}, "mode": {"rw"}}))
 	if err != nil {
 		return err
@@ -128,8 +128,11 @@ func (h *handle) connect(ctx context.Context, path string) error {
 	if h.conn, err = h.writer.Conn(ctx); err != nil {
 		return err
 	}
+	if _, err := schemaVersion(&writer{handle: h}); err != nil {
+		return err // before anything is changed that is somebody else's
+	}
 	var mode string
-	if err := h.conn.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+	if err := h.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
 		return err
 	}
 	if mode != "wal" {

@@ -38,6 +38,7 @@ func openMark(path string) (*mark, error) {
 	if _, err := fmt.Sscanf(string(content), markForm, &m.identity, &m.sequence); err != nil {
 		// Torn by a power cut, or a person's doing: it says nothing.
 		m.identity, m.sequence = 0, 0
+		return m, file.Truncate(0)
 	}
 	return m, nil
 }

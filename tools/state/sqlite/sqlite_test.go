@@ -22,6 +22,7 @@ func suite() *statetest.Suite {
 
 func TestMain(m *testing.M) {
 	suite().Main()
+	playRole()
 	os.Exit(m.Run())
 }
 

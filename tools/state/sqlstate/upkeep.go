@@ -50,7 +50,7 @@ func Accept(ctx context.Context, db Database, floor int64) (Acceptance, error) {
 		if accepted.Leases, err = tx.Exec(`UPDATE prism_lease SET expires = 0 WHERE expires > $1`, micros(now)); err != nil {
 			return err
 		}
-		accepted.Records, err = tx.Exec(`UPDATE prism_record SET version = version + $1, fence = CASE WHEN fence > 0 THEN $2 ELSE 0 END`, int64(jump), accepted.Sequence)
+		accepted.Records, err = tx.Exec(`UPDATE prism_record SET version = version + $1, fence = CASE WHEN fence > 0 THEN CAST($2 AS BIGINT) ELSE 0 END`, int64(jump), accepted.Sequence)
 		return err
 	})
 	return accepted, err

@@ -1,16 +1,14 @@
 package statetest
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,13 +123,12 @@ func (s *Suite) Main() {
 		switch os.Args[3] {
 		case "increment":
 			err = incrementAll(context.Background(), store, ann("counter"), s.processRounds())
+		case "contend":
+			err = s.contend(store)
 		case "acknowledge":
-			for err == nil { // until it is killed
-				var number int64
-				if number, err = increment(context.Background(), store, ann("counter")); err == nil {
-					_, err = fmt.Println(number)
-				}
-			}
+			err = s.acknowledge(store, os.Args[4])
+		case "hold":
+			err = s.hold(store)
 		}
 	}
 	if err != nil {
@@ -157,6 +154,68 @@ func (s *Suite) command(t *testing.T, what, place string) *exec.Cmd {
 	return exec.CommandContext(ctx(t), self, roleFlag, s.Name, what, place)
 }
 
+// contenders is how many processes change the store at once, each that many times.
+const contenders = 16
+
+func (s *Suite) contentions() int {
+	if s.Full {
+		return 1000
+	}
+	return 40
+}
+
+// contend makes changes, each of which has to go through: a record of its own, which
+// nobody else is in the way of, and one that all change.
+func (s *Suite) contend(store state.CheckpointStore) error {
+	own := ann(fmt.Sprint("counter ", os.Getpid()))
+	for i := range s.contentions() {
+		key := own
+		if i%4 == 3 {
+			key = ann("counter")
+		}
+		if _, err := increment(context.Background(), store, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func contention(t *testing.T, s *Suite) {
+	place := s.New(t)
+	_ = s.open(t, place) // nobody has to make it while others do
+	began := time.Now()
+	var wait sync.WaitGroup
+	var failed atomic.Int64
+	for range contenders {
+		wait.Go(func() {
+			if out, err := s.command(t, "contend", place).CombinedOutput(); err != nil {
+				failed.Add(1)
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	wait.Wait()
+	took := time.Since(began)
+	store, total := s.open(t, place), int64(0)
+	for cursor, more := "", true; more; more = cursor != "" {
+		page, err := store.List(ctx(t), ann(""), cursor, 0)
+		must(t, "listing", err)
+		for _, record := range page.Records {
+			number, err := strconv.ParseInt(string(record.Data), 10, 64)
+			if err != nil || number != record.Version {
+				t.Errorf("%s holds %q at version %d", record.Key.Name, record.Data, record.Version)
+			}
+			total += number
+		}
+		cursor = page.Next
+	}
+	want := int64(contenders * s.contentions())
+	if total != want {
+		t.Errorf("%d changes, want %d", total, want)
+	}
+	t.Logf("figure: %d processes × %d transactions = %d busy, %d lost, in %v", contenders, s.contentions(), failed.Load(), want-total, took.Round(time.Millisecond))
+}
+
 func processes(t *testing.T, s *Suite) {
 	const count = 4
 	place := s.New(t)
@@ -170,41 +229,4 @@ func processes(t *testing.T, s *Suite) {
 	}
 	wait.Wait()
 	checkNumber(t, s.open(t, place), ann("counter"), count*writers*s.processRounds())
-}
-
-// killed kills a process that says after each increment that it has happened.
-func killed(t *testing.T, s *Suite) {
-	rounds, place := 8, s.New(t)
-	if s.Full {
-		rounds = 500
-	}
-	acknowledged := int64(0)
-	for range rounds {
-		process := s.command(t, "acknowledge", place)
-		output, err := process.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := process.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(output)
-		for i := 0; lines.Scan(); i++ {
-			number, err := strconv.ParseInt(strings.TrimSpace(lines.Text()), 10, 64)
-			if err != nil {
-				t.Fatalf("it said %q", lines.Text())
-			}
-			acknowledged = number
-			if i == 0 {
-				// At any moment of a change; those after it are said, too.
-				time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() { _ = process.Process.Kill() })
-			}
-		}
-		_ = process.Wait()
-		store := s.open(t, place)
-		got := mustLoad(t, store, ann("counter"))
-		if got.Version < acknowledged || got.Version > acknowledged+1 || string(got.Data) != strconv.FormatInt(got.Version, 10) {
-			t.Fatalf("acknowledged %d, there is %s at version %d", acknowledged, got.Data, got.Version)
-		}
-	}
 }

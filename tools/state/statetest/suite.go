@@ -60,7 +60,12 @@ func (s *Suite) Run(t *testing.T) {
 	}
 	t.Run("it outlasts its store", func(t *testing.T) { reopened(t, s) })
 	t.Run("nothing is lost between processes", func(t *testing.T) { processes(t, s) })
+	t.Run("16 processes are not in each other's way", func(t *testing.T) { contention(t, s) })
 	t.Run("nothing that was acknowledged is lost by kill -9", func(t *testing.T) { killed(t, s) })
+	if s.Stores != nil {
+		t.Run("who was stopped past a lease cannot write", func(t *testing.T) { stopped(t, s) })
+		t.Run("tokens grow when the store is opened again", func(t *testing.T) { tokens(t, s) })
+	}
 }
 
 // fresh is a store at a new place.
