@@ -52,6 +52,7 @@ type Account struct {
 	store EffectStore
 	opts  AccountOptions
 	down  atomic.Int64 // unix nanoseconds before which the store is not tried again
+	lost  atomic.Bool  // somebody was told that calls go without account
 
 	mu     sync.Mutex
 	closed bool

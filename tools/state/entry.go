@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -151,12 +152,20 @@ func (e *entry) Planned(ctx context.Context, witnesses []tools.Witness) error {
 		e.blind = true
 		err = e.dispatch(ctx, []tools.Witness{{}})
 	}
-	if err == nil || e.call.Run != "" || ctx.Err() != nil {
+	if err == nil {
+		e.account.lost.Store(false)
+		return nil
+	}
+	if e.call.Run != "" || ctx.Err() != nil {
 		return err
 	}
 	e.lost, e.blind = e.claim == nil, true
 	e.account.down.Store(time.Now().Add(retryAfter).UnixNano())
-	e.account.opts.Logger.Warn("effects go without account: the state store cannot be used", "tool", e.call.Tool, "error", err)
+	level := slog.LevelWarn
+	if e.account.lost.Swap(true) {
+		level = slog.LevelDebug // once is enough
+	}
+	e.account.opts.Logger.Log(ctx, level, "what tools change goes without account: the state store cannot be used", "tool", e.call.Tool, "error", err)
 	return nil
 }
 
