@@ -15,8 +15,10 @@ type Witness struct {
 	Ref string `json:"ref,omitempty"`
 	// Repository is the absolute path of the work tree that Ref is of.
 	Repository string `json:"repository,omitempty"`
-	Before     Seen   `json:"before"`
-	After      Seen   `json:"after"`
+	// Aside: it comes before the change, and proves nothing of it, as a copy for safety.
+	Aside  bool `json:"aside,omitempty"`
+	Before Seen `json:"before"`
+	After  Seen `json:"after"`
 }
 
 // Seen is what is, or will be, at a Witness's path or ref.

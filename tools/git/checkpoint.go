@@ -72,10 +72,12 @@ func (g *Repository) prepareCheckpoint(ctx context.Context, who Identity, opts *
 
 // planned tells whoever keeps account that refs are about to move; checkpoint may be nil.
 func (g *Repository) planned(ctx context.Context, checkpoint *Checkpoint, changes ...refChange) error {
-	if checkpoint != nil {
-		changes = append([]refChange{{ref: checkpoint.Ref, after: checkpoint.Commit}}, changes...)
-	}
 	var witnesses []tools.Witness
+	if checkpoint != nil {
+		w := g.witness(refChange{ref: checkpoint.Ref, after: checkpoint.Commit})
+		w.Aside = len(changes) > 0
+		witnesses = append(witnesses, w)
+	}
 	for _, change := range changes {
 		witnesses = append(witnesses, g.witness(change))
 	}

@@ -33,7 +33,7 @@ func (r *Runner) Look(ctx context.Context, w tools.Witness) (tools.Seen, error) 
 	if err != nil {
 		return tools.Seen{}, err
 	}
-	if err := g.settleIndex(ctx, dir); err != nil {
+	if err := errors.Join(g.settleIndex(ctx, dir), g.settleSwitch(ctx, dir)); err != nil {
 		return tools.Seen{}, err
 	}
 	if w.Ref != "HEAD" {
@@ -58,8 +58,10 @@ func (r *Runner) Look(ctx context.Context, w tools.Witness) (tools.Seen, error) 
 // whole refuses a work tree whose index is being written, or was when git was cut
 // short, and one that has none yet: what is checked out is not what HEAD says.
 func (g *Repository) whole(gitDir string) error {
-	if _, err := os.Lstat(filepath.Join(gitDir, "index.lock")); err == nil {
-		return tools.Errorf(tools.CodeGitConflict, "%s has an index.lock: git is at work there, or was cut short", g.top)
+	for _, name := range []string{"index.lock", switchName} {
+		if _, err := os.Lstat(filepath.Join(gitDir, name)); err == nil {
+			return tools.Errorf(tools.CodeGitConflict, "%s is there for %s: git is at work, or was cut short", name, g.top)
+		}
 	}
 	if _, err := os.Lstat(filepath.Join(gitDir, "index")); errors.Is(err, fs.ErrNotExist) {
 		return tools.Errorf(tools.CodeGitConflict, "%s has no index: its checkout was never finished", g.top)

@@ -75,7 +75,9 @@ func (r *rewriting) do(ctx context.Context, paths []string) (*workspace.Committe
 			}
 		}
 		if r.checkpoint {
-			kept, err = r.g.Checkpoint(ctx, nil)
+			// That it is there says nothing of whether the files were written, of which
+			// the transaction tells.
+			kept, err = r.g.Checkpoint(tools.WithPlanned(ctx, nil), nil)
 		}
 		return err
 	})

@@ -28,11 +28,12 @@ const (
 // person, why nothing is certain. That something is gone proves nothing by itself:
 // only what is exactly as planned, all of it, counts.
 func Compare(ctx context.Context, witnesses []tools.Witness, look Looker) (Finding, string) {
+	witnesses = folded(witnesses)
 	if len(witnesses) == 0 {
 		return FoundUnknown, "it left nothing behind that could be looked at"
 	}
 	before, after := true, true
-	for _, w := range folded(witnesses) {
+	for _, w := range witnesses {
 		if w.Path == "" && w.Ref == "" { // it is there so that the others do not pass for all
 			return FoundUnknown, "a part of it cannot be looked at"
 		}
@@ -56,12 +57,15 @@ func Compare(ctx context.Context, witnesses []tools.Witness, look Looker) (Findi
 }
 
 // folded makes one witness of several of the same thing, of which each goes on where
-// the one before has ended.
+// the one before has ended, and leaves out what proves nothing.
 func folded(witnesses []tools.Witness) []tools.Witness {
 	type thing struct{ path, ref, repository string }
 	at := map[thing]int{}
 	var list []tools.Witness
 	for _, w := range witnesses {
+		if w.Aside {
+			continue
+		}
 		key := thing{w.Path, w.Ref, w.Repository}
 		if i, seen := at[key]; seen {
 			list[i].After = w.After

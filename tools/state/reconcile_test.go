@@ -20,6 +20,7 @@ func TestCompare(t *testing.T) {
 	write := tools.Witness{Path: "a", Before: file("old"), After: file("new")}
 	drop := tools.Witness{Path: "b", Before: file("old"), After: none}
 	commit := tools.Witness{Ref: "r", Repository: "/", Before: tools.Seen{Exists: true, ID: "1"}, After: tools.Seen{Exists: true, ID: "2"}}
+	aside := tools.Witness{Ref: "copy", Repository: "/", Aside: true, After: tools.Seen{Exists: true, ID: "9"}}
 	for _, c := range []struct {
 		name string
 		list []tools.Witness
@@ -49,6 +50,8 @@ func TestCompare(t *testing.T) {
 		{"the first step alone", []tools.Witness{write, {Path: "a", Before: file("new"), After: file("newer")}}, []tools.Seen{file("new")}, state.FoundUnknown},
 		{"taken back", []tools.Witness{write, {Path: "a", Before: file("new"), After: file("old")}}, []tools.Seen{file("old")}, state.FoundNotApplied},
 		{"nothing to look at", nil, nil, state.FoundUnknown},
+		{"a copy for safety, and then nothing", []tools.Witness{aside, commit}, []tools.Seen{{Exists: true, ID: "9"}, {Exists: true, ID: "1"}}, state.FoundNotApplied},
+		{"only a copy for safety", []tools.Witness{aside}, []tools.Seen{{Exists: true, ID: "9"}}, state.FoundUnknown},
 		{"a part that cannot be looked at", []tools.Witness{write, {}}, []tools.Seen{file("new")}, state.FoundUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
