@@ -42,6 +42,12 @@ func copyOfProgram(t *testing.T) string {
 // a question is there. It returns what the terminal showed, and the exit status.
 func onTerminal(t *testing.T, cmd *exec.Cmd, answer string) (string, int) {
 	t.Helper()
+	return onTerminalAt(t, cmd, "Type yes or no: ", answer)
+}
+
+// onTerminalAt is onTerminal for another question.
+func onTerminalAt(t *testing.T, cmd *exec.Cmd, question, answer string) (string, int) {
+	t.Helper()
 	tty, err := pty.Start(cmd)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +59,7 @@ func onTerminal(t *testing.T, cmd *exec.Cmd, answer string) (string, int) {
 	for answered, buffer := false, make([]byte, 4096); ; {
 		n, err := tty.Read(buffer)
 		shown.Write(buffer[:n])
-		if !answered && strings.Contains(shown.String(), "Type yes or no: ") {
+		if !answered && strings.Contains(shown.String(), question) {
 			answered = true
 			if _, err := io.WriteString(tty, answer+"\n"); err != nil {
 				t.Fatal(err)

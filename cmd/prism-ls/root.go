@@ -42,6 +42,8 @@ func (a *app) commands() []*cobra.Command {
 		a.checkCommand(),
 		a.demoCommand(),
 		a.initCommand(),
+		a.planCommand(),
+		a.decideCommand(),
 		a.approveCommand(),
 		a.trustCommand(),
 		a.auditCommand(),

@@ -88,24 +88,26 @@ const (
 
 // Keep makes the set outlast the process: what an owner has read is restored when they
 // are first heard of, and saved while they read and by Flush. It is called before the
-// set is used. A store that is not available costs nothing but having to read again.
+// set is used; called again it does nothing. A store that is not available costs
+// nothing but having to read again.
 func (s *ReadPathSet) Keep(kept KeptReadPaths) {
 	if kept.Logger == nil {
 		kept.Logger = slog.New(slog.DiscardHandler)
 	}
-	s.kept = &keptPaths{KeptReadPaths: kept, restored: map[reader]chan struct{}{}, unsaved: map[reader]bool{}, saved: map[reader]time.Time{}}
+	s.kept.CompareAndSwap(nil, &keptPaths{KeptReadPaths: kept, restored: map[reader]chan struct{}{}, unsaved: map[reader]bool{}, saved: map[reader]time.Time{}})
 }
 
 // restoreOnce waits until what the reader had read before is known.
 func (s *ReadPathSet) restoreOnce(who reader) {
-	if s.kept == nil {
+	kept := s.kept.Load()
+	if kept == nil {
 		return
 	}
 	s.mu.Lock()
-	done, begun := s.kept.restored[who]
+	done, begun := kept.restored[who]
 	if !begun {
 		done = make(chan struct{})
-		s.kept.restored[who] = done
+		kept.restored[who] = done
 	}
 	s.mu.Unlock()
 	if begun {
@@ -115,50 +117,52 @@ func (s *ReadPathSet) restoreOnce(who reader) {
 	defer close(done)
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
-	if _, err := s.restoreAs(ctx, s.kept.Store(who.owner), who, s.kept.Name(who.owner)); err != nil {
-		s.kept.Logger.Warn("what was read before is not known, and has to be read again", "owner", who.owner, "error", err)
+	if _, err := s.restoreAs(ctx, kept.Store(who.owner), who, kept.Name(who.owner)); err != nil {
+		kept.Logger.Warn("what was read before is not known, and has to be read again", "owner", who.owner, "error", err)
 	}
 }
 
 // saveSoon saves the reader's paths unless that was just done; Flush then does.
 func (s *ReadPathSet) saveSoon(who reader) {
-	if s.kept == nil {
+	kept := s.kept.Load()
+	if kept == nil {
 		return
 	}
 	s.mu.Lock()
-	s.kept.unsaved[who] = true
-	due := time.Since(s.kept.saved[who]) >= saveInterval
+	kept.unsaved[who] = true
+	due := time.Since(kept.saved[who]) >= saveInterval
 	s.mu.Unlock()
 	if due {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 		defer cancel()
-		s.save(ctx, who)
+		s.save(ctx, kept, who)
 	}
 }
 
-func (s *ReadPathSet) save(ctx context.Context, who reader) {
+func (s *ReadPathSet) save(ctx context.Context, kept *keptPaths, who reader) {
 	s.mu.Lock()
-	s.kept.unsaved[who], s.kept.saved[who] = false, time.Now()
+	kept.unsaved[who], kept.saved[who] = false, time.Now()
 	s.mu.Unlock()
-	if err := s.saveAs(ctx, s.kept.Store(who.owner), who, s.kept.Name(who.owner)); err != nil {
-		s.kept.Logger.Warn("what was read could not be kept", "owner", who.owner, "error", err)
+	if err := s.saveAs(ctx, kept.Store(who.owner), who, kept.Name(who.owner)); err != nil {
+		kept.Logger.Warn("what was read could not be kept", "owner", who.owner, "error", err)
 	}
 }
 
 // Flush saves what was read since it was saved last. Without Keep it does nothing.
 func (s *ReadPathSet) Flush(ctx context.Context) {
-	if s.kept == nil {
+	kept := s.kept.Load()
+	if kept == nil {
 		return
 	}
 	s.mu.Lock()
 	var readers []reader
-	for who, unsaved := range s.kept.unsaved {
+	for who, unsaved := range kept.unsaved {
 		if unsaved {
 			readers = append(readers, who)
 		}
 	}
 	s.mu.Unlock()
 	for _, who := range readers {
-		s.save(ctx, who)
+		s.save(ctx, kept, who)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prism-ls/prism-ls/tools"
 )
@@ -28,7 +29,7 @@ type ReadPathStore interface {
 type ReadPathSet struct {
 	mu       sync.Mutex
 	sessions map[reader]map[string]bool
-	kept     *keptPaths // nil: the set ends with the process
+	kept     atomic.Pointer[keptPaths] // nil: the set ends with the process
 }
 
 // reader is who has read: sessions of different owners never share.
@@ -74,8 +75,8 @@ func (s *ReadPathSet) Forget(owner, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, reader{owner, session})
-	if s.kept != nil {
-		delete(s.kept.restored, reader{owner, session})
+	if kept := s.kept.Load(); kept != nil {
+		delete(kept.restored, reader{owner, session})
 	}
 }
 

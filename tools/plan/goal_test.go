@@ -38,9 +38,12 @@ func TestFromGoalToHandoff(t *testing.T) {
 		t.Errorf("approved what did not pass: %v", err)
 	}
 	must(t, b.passes("test", true))
+	gitIn(t, b.root, "switch", "-q", "-c", "fix/it")
+	must(t, os.WriteFile(filepath.Join(b.root, "a.txt"), []byte("mended\n"), 0o644))
+	gitIn(t, b.root, "commit", "-q", "-a", "-m", "Mend it")
 	goal, err = goals.Verify(t.Context(), owner(), "t1", nil)
 	must(t, err)
-	if goal.Status != plan.StatusAwaitingApproval || goal.Reason != "" || len(goal.Checks) != 2 || goal.BaseBranch != "main" || goal.BaseID == "" {
+	if goal.Status != plan.StatusAwaitingApproval || goal.Branch != "fix/it" || goal.Reason != "" || len(goal.Checks) != 2 || goal.BaseBranch != "main" || goal.BaseID == "" {
 		t.Fatalf("%+v", goal.Metadata)
 	}
 	if b.runs("lint") != 2 || b.runs("test") != 2 {
@@ -65,6 +68,9 @@ func TestFromGoalToHandoff(t *testing.T) {
 	var h plan.Handoff
 	must(t, json.Unmarshal(handoff, &h))
 	if h.Title != "Mend it" || h.Goal != "It works." || h.TreeID != goal.TreeID || len(h.Todos) != 3 || len(h.Checks) != 2 || !h.Checks[1].Passed() || h.Plan.SHA256 != goal.Plan.SHA256 {
+		t.Errorf("%s", handoff)
+	}
+	if h.Changes == nil || h.Changes.TotalCommits != 1 || h.Changes.Commits[0].Subject != "Mend it" || len(h.Changes.ChangedPaths) != 1 || h.Changes.ChangedPaths[0].Path != "a.txt" {
 		t.Errorf("%s", handoff)
 	}
 	if _, err := goals.Approve(t.Context(), owner(), "t1", done.Version); !errors.Is(err, tools.CodeStateConflict) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/git"
 	"github.com/prism-ls/prism-ls/tools/state"
 )
 
@@ -27,10 +28,13 @@ type Handoff struct {
 	Plan          Reference      `json:"plan"`
 	Todos         []Todo         `json:"todos"`
 	Checks        []CheckSummary `json:"checks"`
+	// Changes are the commits that the base does not have; nil where no base is on
+	// record, or nothing is committed.
+	Changes *git.Handoff `json:"changes,omitempty"`
 	// ApprovedVersion is the version of the record that was approved.
 	ApprovedVersion int64     `json:"approvedVersion"`
 	ApprovedAt      time.Time `json:"approvedAt"`
-	// Truncated says that items, or the goal, were left out to keep to the bound.
+	// Truncated says that items, the goal or changes were left out to keep to the bound.
 	Truncated bool `json:"truncated"`
 }
 
@@ -40,7 +44,11 @@ func (c *claim) handOff(ctx context.Context, goal *Goal) error {
 	if err != nil {
 		return err
 	}
-	text, err := c.goals.handoff(goal, file)
+	changes, err := c.goals.changes(ctx, goal)
+	if err != nil {
+		return err
+	}
+	text, err := c.goals.handoff(goal, file, changes)
 	if err != nil {
 		return err
 	}
@@ -59,17 +67,33 @@ func (c *claim) handOff(ctx context.Context, goal *Goal) error {
 	return nil
 }
 
+// changes describes what the task's branch has that its base has not, in at most half
+// of the hand-off.
+func (g *Goals) changes(ctx context.Context, goal *Goal) (*git.Handoff, error) {
+	if goal.BaseID == "" || goal.HeadID == "" {
+		return nil, nil
+	}
+	repository, err := g.opts.Repository(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return repository.Handoff(ctx, &git.HandoffOptions{
+		Base: goal.BaseID, Head: goal.HeadID, MaxBytes: max(g.opts.HandoffBytes/2, 1), Withhold: tools.IsSecretPath,
+	})
+}
+
 // handoff is the JSON, the same however often it is made.
-func (g *Goals) handoff(goal *Goal, file *File) ([]byte, error) {
+func (g *Goals) handoff(goal *Goal, file *File, changes *git.Handoff) ([]byte, error) {
 	h := Handoff{
 		SchemaVersion: SchemaVersion, TaskID: goal.TaskID, Title: file.Title(), Goal: file.Goal(), BaseBranch: goal.BaseBranch, Branch: goal.Branch,
 		BaseID: goal.BaseID, HeadID: goal.HeadID, TreeID: goal.TreeID, Plan: *goal.Plan, Todos: file.Todos(), Checks: goal.Checks,
-		ApprovedVersion: goal.Version, ApprovedAt: goal.UpdatedAt,
+		Changes: changes, ApprovedVersion: goal.Version, ApprovedAt: goal.UpdatedAt,
 	}
 	for _, cut := range []func(){
 		func() {},
 		func() { h.Truncated, h.Todos = true, []Todo{} },
 		func() { h.Goal = clip(h.Goal) },
+		func() { h.Changes = nil },
 	} {
 		cut()
 		text, err := json.Marshal(h)

@@ -27,6 +27,7 @@ type Host struct {
 	readPaths *builtin.ReadPathSet
 	audit     *policy.Audit // nil where there is no state directory
 	events    *tools.Events
+	redactor  tools.Redactor
 	checks    *check.Runner
 	all       *tools.Registry // of every toolset
 	registry  *tools.Registry
@@ -65,6 +66,7 @@ func (s *Shared) client(cfg *config.Config, logger *slog.Logger, seen *builtin.R
 }
 
 func (h *Host) open() (*Host, error) {
+	h.keepReadPaths()
 	if err := h.openRegistry(); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -86,6 +88,7 @@ func (h *Host) Language() *langintel.Client { return h.shared.language }
 // Close ends what the calls started, newest first, and waits for it.
 func (h *Host) Close() error {
 	h.events.Close()
+	h.flushReadPaths()
 	var errs []error
 	if h.lone {
 		errs = append(errs, h.shared.sessions.Close(), h.shared.Close())
@@ -140,7 +143,7 @@ func (h *Host) coreDeps() *builtin.Deps {
 		Workspace: h.shared.files, Searcher: h.shared.searcher, Owner: h.owner,
 		ReadPaths: h.readPaths, RequireReadBeforeWrite: h.cfg.ReadBeforeWrite,
 		Read:  builtin.ReadOptions{Dependencies: h.shared.language.Dependency},
-		Shell: h.shellOptions(),
+		Shell: h.shellOptions(), Decision: builtin.DecisionOptions{Kept: h.keptDecisions()},
 	}
 }
 
@@ -173,7 +176,7 @@ func (h *Host) registryOptions() (*tools.RegistryOptions, error) {
 		opts.Effects = h.shared.account
 	}
 	redactor := policy.NewRedactor(append(h.cfg.System.Secrets(h.cfg.SecretVariables), h.cfg.StateSecrets()...))
-	opts.Redactor = redactor
+	opts.Redactor, h.redactor = redactor, redactor
 	if h.cfg.StateDir != "" {
 		opts.Consents = policy.NewConsents(h.cfg.ConsentsDir())
 		h.audit = policy.NewAudit(h.cfg.AuditFile(), redactor)

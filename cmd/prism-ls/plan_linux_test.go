@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// task is a workspace with a repository, a check, and a copy of the program.
+type task struct {
+	t                           *testing.T
+	program, root, state, check string
+}
+
+func newTask(t *testing.T) *task {
+	t.Helper()
+	w := &task{t: t, program: copyOfProgram(t), root: t.TempDir(), state: t.TempDir(), check: filepath.Join(t.TempDir(), "checks.toml")}
+	endAfter(t, w.root, w.state)
+	definition := "[checks.there]\nfile = \"test\"\nargs = [\"-e\", \"wanted\"]\n"
+	for name, text := range map[string]string{w.check: definition, filepath.Join(w.root, "wanted"): ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q", "-m", "first"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = w.root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	return w
+}
+
+// command is the program with this workspace's settings.
+func (w *task) command(words ...string) *exec.Cmd {
+	return exec.Command(w.program, append(words, "--root", w.root, "--state-dir", w.state, "--config", w.check)...)
+}
+
+func (w *task) run(words ...string) (string, int) {
+	w.t.Helper()
+	cmd := w.command(words...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	_ = cmd.Run() // the status says the same
+	return out.String(), cmd.ProcessState.ExitCode()
+}
+
+func (w *task) ok(words ...string) string {
+	w.t.Helper()
+	out, status := w.run(words...)
+	if status != 0 {
+		w.t.Fatalf("%v: %d\n%s", words, status, out)
+	}
+	return out
+}
+
+// TestAPersonApprovesAPlan at a terminal, and what they approve is what was checked.
+func TestAPersonApprovesAPlan(t *testing.T) {
+	w := newTask(t)
+	w.ok("call", "--toolsets", "plan", "plan_write", `{"taskId":"t1","title":"Mend it","goal":"It works.","todos":[{"id":"there","text":"It is there"}]}`)
+	w.ok("plan", "verify", "t1")
+	shown, status := onTerminal(t, w.command("plan", "approve", "t1"), "no")
+	if status != 1 || !strings.Contains(shown, "[x] [there] It is there") || !strings.Contains(shown, "ERR_PRISM_ABORTED") {
+		t.Errorf("no: %d, %s", status, shown)
+	}
+	if err := os.WriteFile(filepath.Join(w.root, "more"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shown, status = onTerminal(t, w.command("plan", "approve", "t1"), "yes")
+	if status != 1 || !strings.Contains(shown, "not approved: the work is another") {
+		t.Errorf("another tree: %d, %s", status, shown)
+	}
+	shown, status = onTerminal(t, w.command("plan", "approve", "t1"), "yes")
+	if status != 0 || !strings.Contains(shown, "approved t1") {
+		t.Fatalf("yes: %d, %s", status, shown)
+	}
+	var handoff struct {
+		TaskID string
+		Checks []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(w.ok("plan", "show", "--handoff", "t1")), &handoff); err != nil || handoff.TaskID != "t1" || len(handoff.Checks) != 1 {
+		t.Errorf("%+v, %v", handoff, err)
+	}
+	w.ok("plan", "verify", "t1")
+	shown, status = onTerminal(t, w.command("plan", "deny", "t1", "--reason", "too slow"), "yes")
+	if status != 0 || !strings.Contains(shown, "cancelled: too slow") {
+		t.Errorf("deny: %d, %s", status, shown)
+	}
+}
+
+// TestAPersonDecides at a terminal, and the agent that asks again has the answer.
+func TestAPersonDecides(t *testing.T) {
+	w := newTask(t)
+	const input = `{"question":"Which\u001b[2J?","options":[{"id":"a","label":"A","pros":["1","2","3"],"cons":["1","2","3"]},{"id":"b","label":"B","pros":["1","2","3"],"cons":["1","2","3"]}]}`
+	out, status := w.run("call", "--json", "ask_user_decision", input)
+	_, id, found := strings.Cut(out, "prism-ls decide ")
+	if status != 1 || !found {
+		t.Fatalf("%d, %s", status, out)
+	}
+	id = id[:12]
+	decide := func(answer string) (string, int) {
+		return onTerminalAt(t, w.command("decide", id), "Your choice: ", answer)
+	}
+	if shown, status := decide("c"); status != 1 || strings.Contains(shown, "\x1b[2J") {
+		t.Errorf("no option: %d, %q", status, shown)
+	}
+	if shown, status := decide("b"); status != 0 || !strings.Contains(shown, "answered "+id+": b") {
+		t.Fatalf("%d, %s", status, shown)
+	}
+	if got := w.ok("call", "ask_user_decision", input); got != "The user chose: b\n" {
+		t.Errorf("%q", got)
+	}
+	if got := w.ok("call", "--no-daemon", "ask_user_decision", input); got != "The user chose: b\n" {
+		t.Errorf("%q", got)
+	}
+	if shown, status := onTerminalAt(t, w.command("decide", id), "Your choice: ", "a"); status != 1 || !strings.Contains(shown, "answered already: b") {
+		t.Errorf("twice: %d, %s", status, shown)
+	}
+}
+
+// TestWhatWasReadOutlastsTheProcess: with the guard on, a new process knows what the
+// one before has read.
+func TestWhatWasReadOutlastsTheProcess(t *testing.T) {
+	w := newTask(t)
+	settings, err := os.OpenFile(w.check, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := settings.WriteString("read_before_write = true\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := settings.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, status := w.run("call", "--no-daemon", "write", "path=wanted", "content=x"); status != 1 || !strings.Contains(out, "ERR_PRISM_UNREAD") {
+		t.Fatalf("%d, %s", status, out)
+	}
+	w.ok("call", "--no-daemon", "read", "path=wanted")
+	w.ok("call", "--no-daemon", "write", "path=wanted", "content=x")
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
+	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/plan"
+)
+
+func notFound(err error) bool { return errors.Is(err, tools.CodeNotFound) }
+
+func (a *app) planVerifyCommand() *cobra.Command {
+	var checks []string
+	var base string
+	var object bool
+	cmd := &cobra.Command{
+		Use:   "verify TASK",
+		Short: "Run a task's checks and tick the items of those that pass",
+		Long: `Run a task's checks and tick the items of those that pass. When all have passed, the
+task waits for "prism-ls plan approve". The checks are those of --check, else those
+of the last time, else those that the plan has items for, else all that are declared.
+
+Exit status: 0 the task waits for approval, 1 it does not, 2 wrong use.`,
+		Example: "  prism-ls plan verify flaky-test --check test --base main",
+		Args:    exactArgs(1, "the name of a task"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.onGoal(args[0], object, func(ctx context.Context, goals *plan.Goals, opened *host.Host) (*plan.Goal, error) {
+				return goals.Verify(ctx, opened.People(), args[0], &plan.VerifyOptions{Checks: checks, Base: base})
+			})
+		},
+	}
+	a.settingFlags(cmd)
+	cmd.Flags().StringSliceVar(&checks, "check", nil, "a check that has to pass (may be repeated)")
+	cmd.Flags().StringVar(&base, "base", "", "the branch that the work is meant for")
+	cmd.Flags().BoolVar(&object, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (a *app) planResumeCommand() *cobra.Command {
+	var object bool
+	cmd := &cobra.Command{
+		Use:   "resume TASK",
+		Short: "Go on with a task that was cut short",
+		Args:  exactArgs(1, "the name of a task"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.onGoal(args[0], object, func(ctx context.Context, goals *plan.Goals, opened *host.Host) (*plan.Goal, error) {
+				return goals.Resume(ctx, opened.People(), args[0])
+			})
+		},
+	}
+	a.settingFlags(cmd)
+	cmd.Flags().BoolVar(&object, "json", false, "print one JSON object")
+	return cmd
+}
+
+// onGoal does something with a task, and shows how it is then.
+func (a *app) onGoal(task string, object bool, do func(context.Context, *plan.Goals, *host.Host) (*plan.Goal, error)) error {
+	return a.withHost(func(ctx context.Context, opened *host.Host) error {
+		goals, err := opened.Goals(func(check string) { fmt.Fprintf(a.err, "check %s runs\n", check) })
+		if err != nil {
+			return err
+		}
+		if _, err := do(ctx, goals, opened); err != nil {
+			return err
+		}
+		one, err := lookAtTask(ctx, opened, task)
+		if err != nil {
+			return err
+		}
+		if err := a.showTask(one, object); err != nil {
+			return err
+		}
+		return notPassed(one)
+	})
+}
