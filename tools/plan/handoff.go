@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -29,7 +30,7 @@ type Handoff struct {
 	Todos         []Todo         `json:"todos"`
 	Checks        []CheckSummary `json:"checks"`
 	// Changes are the commits that the base does not have; nil where no base is on
-	// record, or nothing is committed.
+	// record, nothing is committed, or they do not fit.
 	Changes *git.Handoff `json:"changes,omitempty"`
 	// ApprovedVersion is the version of the record that was approved.
 	ApprovedVersion int64     `json:"approvedVersion"`
@@ -77,9 +78,13 @@ func (g *Goals) changes(ctx context.Context, goal *Goal) (*git.Handoff, error) {
 	if err != nil {
 		return nil, err
 	}
-	return repository.Handoff(ctx, &git.HandoffOptions{
+	changes, err := repository.Handoff(ctx, &git.HandoffOptions{
 		Base: goal.BaseID, Head: goal.HeadID, MaxBytes: max(g.opts.HandoffBytes/2, 1), Withhold: tools.IsSecretPath,
 	})
+	if errors.Is(err, tools.CodeGitRef) || errors.Is(err, tools.CodeLimit) {
+		return nil, nil // no common ancestor, or more than fits: the IDs say what there is
+	}
+	return changes, err
 }
 
 // handoff is the JSON, the same however often it is made.
