@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -98,15 +99,9 @@ func (a *app) listPlans(ctx context.Context, opened *host.Host, object bool) err
 	if err != nil {
 		return err
 	}
-	records := map[string]*plan.Goal{}
-	if goals, err := opened.Goals(nil); err == nil {
-		list, err := goals.List(ctx, opened.People())
-		if err != nil {
-			return err
-		}
-		for _, goal := range list {
-			records[goal.TaskID] = goal
-		}
+	records, err := a.recordedTasks(ctx, opened)
+	if err != nil {
+		return err
 	}
 	list := []taskObject{}
 	for _, task := range tasks {
@@ -138,6 +133,31 @@ func (a *app) listPlans(ctx context.Context, opened *host.Host, object bool) err
 	return table.Flush()
 }
 
+// recordedTasks are the tasks on record. Plans can be looked at without.
+func (a *app) recordedTasks(ctx context.Context, opened *host.Host) (map[string]*plan.Goal, error) {
+	goals, err := opened.Goals(nil)
+	if err == nil {
+		var list []*plan.Goal
+		if list, err = goals.List(ctx, opened.People()); err == nil {
+			records := map[string]*plan.Goal{}
+			for _, goal := range list {
+				records[goal.TaskID] = goal
+			}
+			return records, nil
+		}
+	}
+	return nil, a.withoutRecords(err)
+}
+
+// withoutRecords lets a plan be shown alone where its record cannot be had.
+func (a *app) withoutRecords(err error) error {
+	if !errors.Is(err, tools.CodeStateUnavailable) {
+		return err
+	}
+	fmt.Fprintln(a.err, "how far tasks are is not known:", oneLine(err.Error()))
+	return nil
+}
+
 func (a *app) planShowCommand() *cobra.Command {
 	var object, handoff bool
 	cmd := &cobra.Command{
@@ -149,7 +169,7 @@ func (a *app) planShowCommand() *cobra.Command {
 				if handoff {
 					return a.showHandoff(ctx, opened, args[0])
 				}
-				one, err := lookAtTask(ctx, opened, args[0])
+				one, err := a.lookAtTask(ctx, opened, args[0])
 				if err != nil {
 					return err
 				}
@@ -164,7 +184,7 @@ func (a *app) planShowCommand() *cobra.Command {
 }
 
 // lookAtTask reads the plan and what is on record of it, either of which may not be.
-func lookAtTask(ctx context.Context, opened *host.Host, task string) (taskObject, error) {
+func (a *app) lookAtTask(ctx context.Context, opened *host.Host, task string) (taskObject, error) {
 	files, err := opened.Plans()
 	if err != nil {
 		return taskObject{}, err
@@ -174,14 +194,16 @@ func lookAtTask(ctx context.Context, opened *host.Host, task string) (taskObject
 		return taskObject{}, err
 	}
 	goals, err := opened.Goals(nil)
-	if err != nil { // without a place for records the plan can still be looked at
-		return describeTask(file, nil), nil
+	var goal *plan.Goal
+	if err == nil {
+		goal, err = goals.Get(ctx, opened.People(), task)
 	}
-	goal, err := goals.Get(ctx, opened.People(), task)
-	if err != nil && !notFound(err) {
-		return taskObject{}, err
+	if err != nil && !errors.Is(err, tools.CodeNotFound) {
+		goal, err = nil, a.withoutRecords(err)
+	} else {
+		err = nil
 	}
-	return describeTask(file, goal), nil
+	return describeTask(file, goal), err
 }
 
 func (a *app) showHandoff(ctx context.Context, opened *host.Host, task string) error {

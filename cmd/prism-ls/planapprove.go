@@ -79,7 +79,7 @@ func (a *app) judge(task string, version int64, question string, do func(context
 		if err != nil {
 			return err
 		}
-		one, err := lookAtTask(ctx, opened, task)
+		one, err := a.lookAtTask(ctx, opened, task)
 		if err != nil {
 			return err
 		}

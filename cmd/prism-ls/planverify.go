@@ -2,17 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
-	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/plan"
 )
-
-func notFound(err error) bool { return errors.Is(err, tools.CodeNotFound) }
 
 func (a *app) planVerifyCommand() *cobra.Command {
 	var checks []string
@@ -68,7 +64,7 @@ func (a *app) onGoal(task string, object bool, do func(context.Context, *plan.Go
 		if _, err := do(ctx, goals, opened); err != nil {
 			return err
 		}
-		one, err := lookAtTask(ctx, opened, task)
+		one, err := a.lookAtTask(ctx, opened, task)
 		if err != nil {
 			return err
 		}

@@ -40,6 +40,8 @@ type GoalOptions struct {
 	Limits       MetadataLimits
 	// Clock tells the time: time.Now.
 	Clock func() time.Time
+	// Events hears of every change of a plan; nil: nobody does.
+	Events *tools.Events
 	// Progress hears which check runs; nil: nobody does.
 	Progress func(check string)
 	// at is called after each step that is durable, by tests that end there.
@@ -86,6 +88,11 @@ type Goal struct {
 	Wanted []string
 	// Reason says why the task is not further, in words for a person; "" normally.
 	Reason string
+}
+
+// changed tells the host that a plan is another.
+func (g *Goals) changed(file *File) {
+	g.opts.Events.Emit(tools.Event{Kind: tools.EventPlanChanged, Paths: []string{file.Path}, Name: file.TaskID})
 }
 
 // goalState is what a goal adds to the metadata.

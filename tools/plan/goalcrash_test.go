@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
@@ -115,7 +116,7 @@ func finish(t *testing.T, b *workbench, step string) {
 	}
 	for _, name := range []string{"lint", "test"} {
 		most := 1
-		if step == "ran "+name { // it had ended, and that was not on record
+		if step == "ran "+name || step == "some time" { // it had ended, and that was not on record
 			most = 2
 		}
 		if runs := b.runs(name); runs < 1 || runs > most {
@@ -125,4 +126,41 @@ func finish(t *testing.T, b *workbench, step string) {
 	if status := gitIn(t, b.root, "status", "--porcelain"); status != "?? plans/" {
 		t.Errorf("killed at %q, git sees %q", step, status)
 	}
+}
+
+// TestAGoalSurvivesBeingKilledAtAnyTime: also in the middle of a step.
+func TestAGoalSurvivesBeingKilledAtAnyTime(t *testing.T) {
+	rounds := 5
+	if os.Getenv("PRISM_SOAK") == "1" {
+		rounds = 200
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	killed, longest := 0, time.Duration(0)
+	for round := range rounds {
+		dir := makeBench(t)
+		b, err := openBench(dir, time.Duration(round+1)*time.Minute)
+		must(t, err)
+		must(t, b.passes("lint", true))
+		must(t, b.passes("test", true))
+		command := exec.Command(os.Args[0])
+		command.Env = append(os.Environ(), roleVariable+"=goal", "PLAN_TEST_DIR="+dir, "PLAN_TEST_STEP=0")
+		begun := time.Now()
+		must(t, command.Start())
+		limit := max(longest, 200*time.Millisecond)
+		timer := time.AfterFunc(time.Duration(random.Int64N(int64(limit))), func() { _ = command.Process.Kill() })
+		if command.Wait() != nil {
+			killed++
+		} else {
+			longest = max(longest, time.Since(begun)) // how long it takes when nobody kills it
+		}
+		if !timer.Stop() && longest == 0 {
+			longest = 2 * limit // none has come through yet: kill later
+		}
+		finish(t, b, "some time")
+		must(t, b.end())
+	}
+	if killed == 0 {
+		t.Error("nobody was killed")
+	}
+	t.Logf("figure: goals killed at any time = %d of %d killed, all handed off afterwards, no item ticked that had not passed", killed, rounds)
 }

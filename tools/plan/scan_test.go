@@ -135,4 +135,5 @@ func TestAgainstCommonMark(t *testing.T) {
 	if boxes < rounds/10 {
 		t.Errorf("only %d boxes in %d texts", boxes, rounds)
 	}
+	t.Logf("figure: plans read as CommonMark does = %d texts at random, %d items, no difference", rounds, boxes)
 }

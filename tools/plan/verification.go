@@ -114,6 +114,7 @@ func (g *Goals) plan(ctx context.Context, taskID string, draft *Draft) (*File, e
 	if file, err = g.opts.Files.Write(ctx, taskID, *draft, ""); err != nil {
 		return nil, err
 	}
+	g.changed(file)
 	g.opts.at("planned")
 	return file, nil
 }
@@ -165,6 +166,7 @@ func (g *Goals) addItems(ctx context.Context, file *File, checks []string) (*Fil
 	if err != nil {
 		return nil, err
 	}
+	g.changed(file)
 	g.opts.at("items")
 	return file, nil
 }
@@ -291,6 +293,7 @@ func (c *claim) conclude(ctx context.Context, goal *Goal, file *File) error {
 	if err != nil {
 		return err
 	}
+	c.goals.changed(file)
 	c.goals.opts.at("ticked")
 	goal.note(file)
 	goal.Status = StatusAwaitingApproval
