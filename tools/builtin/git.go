@@ -18,8 +18,8 @@ type GitDeps struct {
 	Workspace *workspace.Workspace
 	// Runner runs git; where it is nil, every call is CodeGitFailed.
 	Runner *git.Runner
-	// Artifacts keep patches that are too large for a result, under the call's owner;
-	// nil keeps them in files only.
+	// Artifacts keep the patches of hand-offs, under the call's owner, and where there is
+	// no OutputDir all that are too large for a result. Nil keeps them in files only.
 	Artifacts state.ArtifactStore
 	// OutputDir is where such patches become files that `read` can show; it should be
 	// one of the workspace's read-only roots. "" makes temporary files.

@@ -83,7 +83,7 @@ func (g *gitTools) showDiff(ctx context.Context, call *tools.Call, diff *git.Dif
 	}
 	_, shown := firstLines(diff.Patch, PageLines.Default, PageBytes.Default)
 	if !diff.Cut && (by != "" || shown != "" || m.Encoding != "") {
-		m.Artifact = g.keepPatch(ctx, call, diff.Patch)
+		m.Artifact = g.keepPatch(ctx, call, diff.Patch, false)
 	}
 	return tools.Answer(diffText(diff, m.Artifact, shown != "" || diff.Cut), m)
 }

@@ -73,7 +73,7 @@ func (g *gitTools) handoff() (*tools.Tool, error) {
 		}
 		m := GitHandoff{Handoff: *h, Checks: checks}
 		if len(h.Patch) > 0 && !h.PatchCut {
-			m.Artifact = g.keepPatch(ctx, call, h.Patch)
+			m.Artifact = g.keepPatch(ctx, call, h.Patch, true)
 		}
 		return tools.Answer(handoffText(&m), m), nil
 	})

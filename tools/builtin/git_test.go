@@ -165,13 +165,12 @@ func TestGitDiffIsBounded(t *testing.T) {
 	stores := state.NewMemory(nil)
 	t.Cleanup(func() { _ = stores.Close() })
 	h := gitHost(t, root, func(d *builtin.GitDeps) {
-		d.Artifacts = stores.Artifacts()
 		d.Limits = builtin.GitLimits{DiffLines: 100, Files: 2, PatchBytes: 1 << 20}
 	})
 	put(t, root, "a.txt", strings.Repeat("line\n", 5000))
 	var m builtin.GitDiff
 	text := h.ok("git_diff", args{}, &m)
-	if !m.Truncated || m.TruncatedBy != "lines" || strings.Count(m.Patch, "\n") != 100 || m.Artifact == nil || !m.Artifact.Stored {
+	if !m.Truncated || m.TruncatedBy != "lines" || strings.Count(m.Patch, "\n") != 100 || m.Artifact == nil || m.Artifact.Stored {
 		t.Fatalf("%+v", m)
 	}
 	if !strings.Contains(text, "[truncated by lines. The whole patch has 5008 lines: "+m.Artifact.Path+"]") {
@@ -180,6 +179,11 @@ func TestGitDiffIsBounded(t *testing.T) {
 	whole := plainGit(t, root, "-c", "core.abbrev=10", "diff") + "\n"
 	if kept, err := os.ReadFile(m.Artifact.Path); err != nil || string(kept) != whole {
 		t.Errorf("the file has %d bytes, want %d, %v", len(kept), len(whole), err)
+	}
+	stored := gitHost(t, root, func(d *builtin.GitDeps) { d.Artifacts, d.OutputDir = stores.Artifacts(), "" })
+	m = builtin.GitDiff{}
+	if stored.ok("git_diff", args{}, &m); !m.Artifact.Stored || m.Artifact.Path != "" || m.Truncated {
+		t.Errorf("in the store: %+v", m.Artifact)
 	}
 	content, err := stores.Artifacts().Open(t.Context(), state.Owner{User: "o"}, m.Artifact.SHA256)
 	if err != nil {

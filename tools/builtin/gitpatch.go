@@ -5,8 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -24,27 +24,39 @@ type GitArtifact struct {
 	Stored bool   `json:"stored,omitempty"`
 }
 
-// keepPatch keeps a patch as an artifact. It is a convenience to a result that stands
-// without it, and where neither store nor file can be had, nil.
-func (g *gitTools) keepPatch(ctx context.Context, call *tools.Call, patch []byte) *GitArtifact {
+// keepPatch keeps a patch as an artifact: in a file, for a while. lasting asks for the
+// artifact store as well, which keeps it until somebody removes it; without a directory
+// for files the store is taken anyway. An artifact is a convenience to a result that
+// stands without it, and where none can be had, nil.
+func (g *gitTools) keepPatch(ctx context.Context, call *tools.Call, patch []byte, lasting bool) *GitArtifact {
 	sum := sha256.Sum256(patch)
 	kept := &GitArtifact{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(patch))}
-	if g.Artifacts != nil {
+	if g.Artifacts != nil && (lasting || g.OutputDir == "") {
 		_, err := g.Artifacts.Put(ctx, stateOwner(call), bytes.NewReader(patch))
 		kept.Stored = err == nil
 	}
-	if file, err := os.CreateTemp(g.OutputDir, "prism-git-*.patch"); err == nil {
-		_, err = io.Copy(file, bytes.NewReader(patch))
-		if closeErr := file.Close(); err == nil && closeErr == nil {
-			kept.Path = file.Name()
-		} else {
-			_ = os.Remove(file.Name()) // a part of a patch is worse than none
-		}
+	if g.OutputDir != "" || !kept.Stored {
+		kept.Path = patchFile(g.OutputDir, patch)
 	}
 	if kept.Path == "" && !kept.Stored {
 		return nil
 	}
 	return kept
+}
+
+// patchFile writes a file, mode 0600, in dir or where temporary files go; "" where that
+// cannot be.
+func patchFile(dir string, patch []byte) string {
+	file, err := os.CreateTemp(dir, "prism-git-*.patch")
+	if err != nil {
+		return ""
+	}
+	_, err = file.Write(patch)
+	if errors.Join(err, file.Close()) != nil {
+		_ = os.Remove(file.Name()) // a part of a patch is worse than none
+		return ""
+	}
+	return file.Name()
 }
 
 // hidden reports files that usually hold credentials, unless the call names them, which
