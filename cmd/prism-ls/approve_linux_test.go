@@ -119,6 +119,7 @@ func (c *consent) approve() *exec.Cmd {
 }
 
 func TestApprove(t *testing.T) {
+	t.Parallel()
 	c := offer(t)
 	shown, status := onTerminal(t, c.approve(), "no")
 	if status != 1 || !strings.Contains(shown, "Path: .envrc") {
@@ -140,6 +141,7 @@ func TestApprove(t *testing.T) {
 }
 
 func TestApproveNeedsTerminal(t *testing.T) {
+	t.Parallel()
 	c := offer(t)
 	cmd := exec.Command("setsid", append([]string{"-w"}, c.approve().Args...)...)
 	cmd.Stdin = strings.NewReader("yes\n")
@@ -152,6 +154,7 @@ func TestApproveNeedsTerminal(t *testing.T) {
 // What prism-ls started cannot approve, on whatever terminal, in whatever
 // session, with whatever environment.
 func TestApproveRefusesOwnChildren(t *testing.T) {
+	t.Parallel()
 	script, err := exec.LookPath("script")
 	if err != nil {
 		t.Fatal("the test needs script(1) of util-linux to make a terminal: ", err)
@@ -170,6 +173,7 @@ func TestApproveRefusesOwnChildren(t *testing.T) {
 }
 
 func TestTrust(t *testing.T) {
+	t.Parallel()
 	program, root, state := copyOfProgram(t), t.TempDir(), t.TempDir()
 	file := filepath.Join(root, "prism-ls.toml")
 	put := func(text string) {

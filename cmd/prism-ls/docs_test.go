@@ -14,6 +14,7 @@ var update = flag.Bool("update", false, "write the generated pages of docs/ anew
 
 // The pages that are made from the code are as the code is now.
 func TestGeneratedDocs(t *testing.T) {
+	t.Parallel()
 	for _, page := range []string{"config", "tools"} {
 		var out, stderr bytes.Buffer
 		if status := run([]string{"docs", page, "--root", t.TempDir(), "--state-dir", t.TempDir()}, nil, &out, &stderr); status != 0 {
@@ -34,6 +35,7 @@ func TestGeneratedDocs(t *testing.T) {
 
 // The table of servers in docs/languages.md is the catalogue's.
 func TestGeneratedDocsServers(t *testing.T) {
+	t.Parallel()
 	const begin, end = "<!-- made by `make docs` -->\n\n", "\n<!-- until here -->"
 	var out, stderr bytes.Buffer
 	if status := run([]string{"docs", "servers"}, nil, &out, &stderr); status != 0 {
@@ -61,6 +63,7 @@ func TestGeneratedDocsServers(t *testing.T) {
 
 // What a model pays for in every conversation stays small.
 func TestToolsAreShort(t *testing.T) {
+	t.Parallel()
 	var out, stderr bytes.Buffer
 	if status := run([]string{"tools", "--json", "--root", t.TempDir(), "--state-dir", t.TempDir()}, nil, &out, &stderr); status != 0 {
 		t.Fatal(stderr.String())

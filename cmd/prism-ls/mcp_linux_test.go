@@ -20,6 +20,7 @@ import (
 
 // An official client finds tools, calls them, and answers what they ask.
 func TestOfficialClient(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	asked := make(chan string, 10)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
@@ -169,6 +170,7 @@ func clientDeath(t *testing.T, end func(*server), round int, flags []string) {
 // Standard output carries the protocol alone: what a program below prints to
 // descriptor 1 goes where errors go.
 func TestOutputIsClaimed(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.initialize()
 	one, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/1", s.cmd.Process.Pid))
@@ -183,6 +185,7 @@ func TestOutputIsClaimed(t *testing.T) {
 
 // Bytes of every kind are answered or passed over, and never end the server.
 func TestGarbage(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.initialize()
 	seed := uint64(time.Now().UnixNano())
@@ -231,6 +234,7 @@ func TestManyCalls(t *testing.T) {
 
 // A script that pipes requests in and closes gets its answers.
 func TestPiped(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.initialize()
 	s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -244,6 +248,7 @@ func TestPiped(t *testing.T) {
 // A root that is not given is the client's first one, and the daemon is that of
 // the client's root.
 func TestClientRoot(t *testing.T) {
+	t.Parallel()
 	for name, flags := range map[string][]string{"daemon": nil, "alone": {"--no-daemon"}} {
 		t.Run(name, func(t *testing.T) { clientRoot(t, flags...) })
 	}

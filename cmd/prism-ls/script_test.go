@@ -23,8 +23,10 @@ func TestMain(m *testing.M) {
 // TestScripts runs the program as a person or a script would, one file a
 // subject: through the daemon and without it, since nothing may depend on that.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	for _, way := range []struct{ name, without string }{{"daemon", ""}, {"alone", "1"}} {
 		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
 			testscript.Run(t, testscript.Params{
 				Dir:                 filepath.Join("..", "..", "testdata", "script"),
 				RequireExplicitExec: true,

@@ -81,6 +81,7 @@ func (d *desk) listed(id string) builtin.ProcSession {
 
 // TestPeopleSeeSessions: what an agent has started a person lists, reads and ends.
 func TestPeopleSeeSessions(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	id := d.start("greeter", `printf '\033[31mred\033[0m 10%%\r\033[31mred\033[0m 99%%\n'; exec sleep 300`)
 	d.start("other", "cat")
@@ -137,6 +138,7 @@ func TestPeopleSeeSessions(t *testing.T) {
 
 // TestStopGivesTime: the signal and the grace time are the person's choice.
 func TestStopGivesTime(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	id := d.start("polite", `trap 'echo bye; exit 9' INT; echo armed; while :; do sleep 0.05; done`, `readyWhen={"match":"armed"}`)
 	stdout, stderr, status := d.run("stop", id, "--signal", "INT", "--grace", "30s")
@@ -152,6 +154,7 @@ func TestStopGivesTime(t *testing.T) {
 
 // TestDurableSessionsNeedNoDaemon: they are there when it has gone.
 func TestDurableSessionsNeedNoDaemon(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	id := d.start("lasting", `echo up; cat`, "durable=true", `readyWhen={"match":"up"}`)
 	gone := d.start("passing", `echo up; cat`)
@@ -288,6 +291,7 @@ func (s *seat) leaves(status int) {
 // TestAttach: a person types and sees, in a window of any size, and leaves the
 // session as it was.
 func TestAttach(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	// A read that gives up now and then, so that the trap can run.
 	id := d.start("chat", `exec bash -c 'trap "stty size" WINCH; echo before; while :; do IFS= read -r -t 0.1 line && echo "got $line"; done'`, `readyWhen={"match":"before"}`)
@@ -322,6 +326,7 @@ func TestAttach(t *testing.T) {
 
 // TestAttachLeavesTheTerminal as it was, whichever way it ends.
 func TestAttachLeavesTheTerminal(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	for _, c := range []struct {
 		name   string
@@ -401,6 +406,7 @@ func TestAttachedAreNotSlowedDown(t *testing.T) {
 // TestAgentComesBack: an agent that is started anew has its sessions, and another
 // at the same time has none of them.
 func TestAgentComesBack(t *testing.T) {
+	t.Parallel()
 	s := newServed(t)
 	agent := func() *server {
 		a := startAs(t, s.program, s.root, s.state, "--profile", "trusted")
