@@ -137,6 +137,9 @@ func (h *held) keep(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
+		if h.m.before(renewStep) != nil {
+			continue
+		}
 		if err := h.renew(ctx); errors.Is(err, tools.CodeWorkspaceFence) {
 			h.stop(err)
 			return

@@ -51,6 +51,9 @@ type Manager struct {
 // outside of tests.
 type seam struct{ at func(step string) error }
 
+// renewStep is the one that happens beside the others.
+const renewStep = "renew"
+
 // before is called before everything that changes the disk or the store.
 func (m *Manager) before(step string) error {
 	if m.seam == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"path/filepath"
 	"strings"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -114,7 +113,7 @@ func (m *Manager) planWorktree(ctx context.Context, space *Space, branch Branch)
 	} else if taken != "" {
 		return nil, tools.Errorf(tools.CodeGitRef, "repository %s has a branch %s already; a workspace makes its own, and none can be made of the name %s", branch.RepositoryID, taken, branch.Branch)
 	}
-	if err := m.countWorktrees(ctx, branch.RepositoryID, repository.Top()); err != nil {
+	if err := m.countWorktrees(ctx, branch.RepositoryID, repository); err != nil {
 		return nil, err
 	}
 	remotes, err := m.remotes(ctx, repository.Top())
@@ -123,7 +122,7 @@ func (m *Manager) planWorktree(ctx context.Context, space *Space, branch Branch)
 	}
 	return &Worktree{
 		RepositoryID: branch.RepositoryID, Repository: repository.Top(), Branch: branch.Branch, Step: Planned, Base: base, Head: base,
-		Path: m.path(space, branch.RepositoryID), Remotes: remotes, LockReason: lockPrefix + space.ID, Admin: branch.RepositoryID + "-" + space.ID,
+		Path: m.path(space, branch.RepositoryID), Remotes: remotes, LockReason: git.WorkspaceLock + space.ID, Admin: branch.RepositoryID + "-" + space.ID,
 	}, nil
 }
 
@@ -134,22 +133,15 @@ func orHead(base string) string {
 	return base
 }
 
-// lockPrefix begins the reason that a workspace's work trees are locked with.
-const lockPrefix = "prism-workspace:"
-
 // countWorktrees refuses one more than a repository may have.
-func (m *Manager) countWorktrees(ctx context.Context, repositoryID, repository string) error {
-	common, err := m.commonDir(ctx, repository)
-	if err != nil {
-		return err
-	}
-	locks, err := filepath.Glob(filepath.Join(escapeGlob(common), "worktrees", "*", "locked"))
+func (m *Manager) countWorktrees(ctx context.Context, repositoryID string, repository *git.Repository) error {
+	linked, err := repository.LinkedWorktrees(ctx)
 	if err != nil {
 		return err
 	}
 	count := int64(1)
-	for _, lock := range locks {
-		if reason, _, err := readLine(lock); err == nil && strings.HasPrefix(reason, lockPrefix) {
+	for _, w := range linked {
+		if strings.HasPrefix(w.LockReason, git.WorkspaceLock) {
 			count++
 		}
 	}
@@ -157,10 +149,6 @@ func (m *Manager) countWorktrees(ctx context.Context, repositoryID, repository s
 		return over("work trees that task workspaces have of repository "+repositoryID, count, m.limits.Worktrees)
 	}
 	return nil
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // sameRequest compares a request with the workspace that is there.

@@ -18,22 +18,27 @@ func adminDir(common, name string) string { return filepath.Join(common, "worktr
 
 // add makes the work tree where nobody looks for it, locked from its first moment.
 func (h *held) add(ctx context.Context, wt *Worktree) error {
-	at := h.m.making(h.space, wt)
-	args := []string{"worktree", "add", "--quiet", "--lock", "--reason", wt.LockReason}
-	tail, err := h.start(ctx, wt, at)
+	opts, err := h.start(ctx, wt)
+	if err != nil {
+		return err
+	}
+	repository, err := h.m.git.Repository(ctx, wt.Repository)
 	if err != nil {
 		return err
 	}
 	if err := h.step(ctx, "add"); err != nil {
 		return err
 	}
-	_, err = h.m.git.Run(ctx, wt.Repository, append(args, tail...), &git.RunOptions{Timeout: longest})
+	// Whoever keeps account knows of it by the path that it gets, not by this one.
+	quiet := tools.WithPlanned(ctx, func(context.Context, []tools.Witness) error { return nil })
+	_, err = repository.AddWorktree(quiet, h.m.making(h.space, wt), opts)
 	return err
 }
 
-// start returns the arguments that say where HEAD of a new work tree is: on its own
-// branch, or for one that comes back where it was.
-func (h *held) start(ctx context.Context, wt *Worktree, at string) ([]string, error) {
+// start says where HEAD of a new work tree is: on its own branch, or for one that comes
+// back where it was.
+func (h *held) start(ctx context.Context, wt *Worktree) (*git.AddOptions, error) {
+	opts := &git.AddOptions{LockReason: wt.LockReason, Limit: h.m.limits.Worktrees}
 	ref, id := "refs/heads/"+wt.Branch, wt.Base
 	back := len(wt.Saved) > 0 || wt.Head != wt.Base
 	if n := len(wt.Saved); n > 0 {
@@ -46,20 +51,23 @@ func (h *held) start(ctx context.Context, wt *Worktree, at string) ([]string, er
 	}
 	branch, ok := cutBranch(ref)
 	if !ok {
-		return []string{"--detach", at, id}, nil
+		opts.Start = id
+		return opts, nil
 	}
 	now, err := h.m.branchID(ctx, wt.Repository, branch)
 	switch {
 	case err != nil:
 		return nil, err
 	case now == "":
-		return []string{"--no-track", "-b", branch, at, id}, nil
+		opts.Branch, opts.Start = branch, id
 	case now == id: // left by a crash, or never gone
-		return []string{at, branch}, nil
+		opts.Branch = branch
 	case back: // the branch went on without it
-		return []string{"--detach", at, id}, nil
+		opts.Start = id
+	default:
+		return nil, tools.Errorf(tools.CodeGitRef, "repository %s has a branch %s at %s already; a workspace makes its own", wt.RepositoryID, branch, now)
 	}
-	return nil, tools.Errorf(tools.CodeGitRef, "repository %s has a branch %s at %s already; a workspace makes its own", wt.RepositoryID, branch, now)
+	return opts, nil
 }
 
 // relocate gives the work tree another place, and tells git. Either half may have
