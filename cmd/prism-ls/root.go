@@ -39,6 +39,7 @@ func (a *app) commands() []*cobra.Command {
 		a.logsCommand(),
 		a.attachCommand(),
 		a.stopCommand(),
+		a.workspaceCommand(),
 		a.checkCommand(),
 		a.demoCommand(),
 		a.initCommand(),

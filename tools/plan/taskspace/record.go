@@ -199,3 +199,8 @@ func refusal(taskID string, problems []Problem) error {
 	}
 	return tools.Errorf(first.Code, "workspace %s, repository %s: %s", taskID, first.RepositoryID, text).WithDetails(problems)
 }
+
+// Names reports whether the record names an artifact of that hash.
+func (s *Space) Names(sha256 string) bool {
+	return slices.ContainsFunc(s.named(), func(artifact Artifact) bool { return artifact.SHA256 == sha256 })
+}

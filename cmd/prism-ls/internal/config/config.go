@@ -33,6 +33,8 @@ type Settings struct {
 	Checks          map[string]Check  `toml:"checks"`
 	State           State             `toml:"state"`
 	Effects         Effects           `toml:"effects"`
+	Repositories    map[string]string `toml:"repositories" who:"user" doc:"Repositories that tasks may have work trees of, by an ID of your choice, as absolute paths. The one that the workspace root lies in is there as root."`
+	Workspaces      Workspaces        `toml:"workspaces"`
 	Language        Language          `toml:"language"`
 	Daemon          Daemon            `toml:"daemon"`
 	Log             Log               `toml:"log"`

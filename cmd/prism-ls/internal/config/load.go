@@ -210,6 +210,9 @@ func (c *Config) check() error {
 	if err := c.checkChecks(); err != nil {
 		return err
 	}
+	if err := c.checkWorkspaces(); err != nil {
+		return err
+	}
 	if _, err := idleSeconds().Of(&c.Daemon.IdleSeconds); err != nil {
 		return err
 	}

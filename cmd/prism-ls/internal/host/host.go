@@ -126,7 +126,7 @@ func (h *Host) tools() ([]*tools.Tool, error) {
 		return nil, err
 	}
 	var list []*tools.Tool
-	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.gitTools, h.checkTools, h.shared.languageToolset, h.processTools, h.planTools} {
+	for _, make := range []func() ([]*tools.Tool, error){h.coreTools, h.gitTools, h.checkTools, h.shared.languageToolset, h.processTools, h.planTools, h.workspaceTools} {
 		set, err := make()
 		if err != nil {
 			return nil, err
