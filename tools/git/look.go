@@ -33,7 +33,7 @@ func (r *Runner) Look(ctx context.Context, w tools.Witness) (tools.Seen, error) 
 	if err != nil {
 		return tools.Seen{}, err
 	}
-	if err := errors.Join(g.settleIndex(ctx, dir), g.settleSwitch(ctx, dir)); err != nil {
+	if err := g.Settle(ctx); err != nil {
 		return tools.Seen{}, err
 	}
 	if w.Ref != "HEAD" {
