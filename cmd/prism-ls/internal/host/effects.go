@@ -62,9 +62,12 @@ func (s *Shared) openAccount() error {
 		// the session nor always the name that it had before.
 		Session: func(tools.EffectCall) string { return "" },
 		Look:    effects.Look,
-		TTL:     time.Duration(s.cfg.Effects.ClaimSeconds) * time.Second,
-		Keep:    time.Duration(s.cfg.Effects.KeepDays) * 24 * time.Hour,
-		Logger:  s.log,
+		// What a call of a run answers is told again in full, and changes of a thousand
+		// files are known file by file.
+		ResultBytes: state.EffectResultBytes.Hard,
+		TTL:         time.Duration(s.cfg.Effects.ClaimSeconds) * time.Second,
+		Keep:        time.Duration(s.cfg.Effects.KeepDays) * 24 * time.Hour,
+		Logger:      s.log,
 	})
 	return err
 }

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -238,5 +239,25 @@ func (y *yard) effects(tool string) map[string]state.Effect {
 		if cursor = page.Next; cursor == "" {
 			return found
 		}
+	}
+}
+
+// TestAChangeOfManyFilesIsKnownFileByFile, as many as one call may change.
+func TestAChangeOfManyFilesIsKnownFileByFile(t *testing.T) {
+	y := newYard(t)
+	var files []args
+	for i := range 1000 {
+		name := fmt.Sprintf("some/longer/path/of/a/package/file%d.txt", i)
+		y.write(name, "one two")
+		files = append(files, args{"path": name, "edits": []args{{"oldText": "two", "newText": "three"}}})
+	}
+	if got := y.call("edit", "many", args{"files": files}); got.Err != nil {
+		t.Fatal(got.Err)
+	}
+	for _, e := range y.effects("edit") {
+		if len(e.Witnesses) != 1000 {
+			t.Errorf("%d witnesses", len(e.Witnesses))
+		}
+		y.looksRight("edit", e)
 	}
 }

@@ -29,7 +29,7 @@ func newStores(cfg *config.Config, logger *slog.Logger) *state.Lazy {
 		return nil
 	}
 	// Whoever saves records bounds them by what they are.
-	limits := state.Limits{RecordBytes: state.RecordBytes.Hard}
+	limits := state.Limits{RecordBytes: state.RecordBytes.Hard, EffectResultBytes: state.EffectResultBytes.Hard}
 	return state.NewLazy(func(ctx context.Context) (state.Stores, error) {
 		if dsn != "" {
 			return orNone(postgres.Open(ctx, dsn, &postgres.Options{Limits: limits}))
