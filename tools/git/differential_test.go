@@ -325,7 +325,7 @@ func realRepositories() []string {
 func TestSameAsGit(t *testing.T) {
 	steps, samples := 10, 1
 	if os.Getenv("PRISM_SOAK") == "1" {
-		steps, samples = 60, 40
+		steps, samples = 30, 10
 	}
 	for i, module := range realRepositories() {
 		t.Run(strings.NewReplacer("/", "_", "@", "_").Replace(module), func(t *testing.T) {
