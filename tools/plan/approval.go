@@ -30,7 +30,7 @@ func (g *Goals) Approve(ctx context.Context, owner state.Owner, taskID string, v
 	if again {
 		return c.verify(ctx, owner, taskID, &VerifyOptions{})
 	}
-	goal.Status = StatusReadyForHandoff
+	goal.Status, goal.Approved = StatusReadyForHandoff, goal.Version
 	if err := c.save(ctx, goal); err != nil {
 		return nil, err
 	}

@@ -88,6 +88,8 @@ type Goal struct {
 	Wanted []string
 	// Reason says why the task is not further, in words for a person; "" normally.
 	Reason string
+	// Approved is the version that a person has approved; 0 is none.
+	Approved int64
 }
 
 // changed tells the host that a plan is another.
@@ -97,8 +99,9 @@ func (g *Goals) changed(file *File) {
 
 // goalState is what a goal adds to the metadata.
 type goalState struct {
-	Checks []string `json:"checks"`
-	Reason string   `json:"reason,omitempty"`
+	Checks   []string `json:"checks"`
+	Reason   string   `json:"reason,omitempty"`
+	Approved int64    `json:"approved,omitempty"`
 }
 
 // key names the record of a task. The root is part of it, since a store may be that of
@@ -140,7 +143,7 @@ func (g *Goals) read(record state.Record) (*Goal, error) {
 	if err := json.Unmarshal(m.Host, &more); err != nil {
 		return nil, malformed("it is no goal's: %w", err)
 	}
-	return &Goal{Metadata: m, Version: record.Version, Wanted: more.Checks, Reason: more.Reason}, nil
+	return &Goal{Metadata: m, Version: record.Version, Wanted: more.Checks, Reason: more.Reason, Approved: more.Approved}, nil
 }
 
 // List returns the owner's tasks in this workspace, by name. What cannot be read is
@@ -168,7 +171,7 @@ func (g *Goals) List(ctx context.Context, owner state.Owner) ([]*Goal, error) {
 func (c *claim) save(ctx context.Context, goal *Goal) error {
 	var err error
 	goal.SchemaVersion, goal.UpdatedAt = SchemaVersion, c.goals.opts.Clock().UTC().Truncate(time.Millisecond)
-	if goal.Host, err = json.Marshal(goalState{goal.Wanted, goal.Reason}); err != nil {
+	if goal.Host, err = json.Marshal(goalState{goal.Wanted, goal.Reason, goal.Approved}); err != nil {
 		return tools.Errorf(tools.CodeInternal, "the goal has no JSON: %w", err)
 	}
 	text, err := c.goals.encode(goal.Metadata)

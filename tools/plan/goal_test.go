@@ -67,7 +67,7 @@ func TestFromGoalToHandoff(t *testing.T) {
 	must(t, err)
 	var h plan.Handoff
 	must(t, json.Unmarshal(handoff, &h))
-	if h.Title != "Mend it" || h.Goal != "It works." || h.TreeID != goal.TreeID || len(h.Todos) != 3 || len(h.Checks) != 2 || !h.Checks[1].Passed() || h.Plan.SHA256 != goal.Plan.SHA256 {
+	if h.Title != "Mend it" || h.Goal != "It works." || h.TreeID != goal.TreeID || len(h.Todos) != 3 || len(h.Checks) != 2 || !h.Checks[1].Passed() || h.Plan.SHA256 != goal.Plan.SHA256 || h.ApprovedVersion != goal.Version {
 		t.Errorf("%s", handoff)
 	}
 	if h.Changes == nil || h.Changes.TotalCommits != 1 || h.Changes.Commits[0].Subject != "Mend it" || len(h.Changes.ChangedPaths) != 1 || h.Changes.ChangedPaths[0].Path != "a.txt" {
@@ -270,6 +270,34 @@ func TestWhoLosesTheClaimWritesNothingMore(t *testing.T) {
 	}
 	if goal, err := other.goals(t).Get(t.Context(), owner(), "t1"); err != nil || goal.Status != plan.StatusAwaitingApproval {
 		t.Errorf("%+v %v", goal, err)
+	}
+}
+
+// secrets takes one word out.
+type secrets string
+
+func (s secrets) Redact(text []byte) []byte {
+	return []byte(strings.ReplaceAll(string(text), string(s), "***"))
+}
+
+// TestWhatIsRecordedOfACheck is how it ended, and neither its output nor a secret.
+func TestWhatIsRecordedOfACheck(t *testing.T) {
+	b := bench(t,
+		check.Definition{Name: "words", File: "/bin/sh", Args: []string{"-c", "echo first; echo why it failed, hunter2; exit 3"}},
+		check.Definition{Name: "places", File: "/bin/sh", Args: []string{"-c", "echo a.txt:1:1: error: hunter2 is wrong; exit 1"}, Parser: "gcc"},
+		check.Definition{Name: "slow", File: "/bin/sh", Args: []string{"-c", "sleep 60"}, Timeout: time.Second},
+	)
+	b.opts.Redactor = secrets("hunter2")
+	goal, err := b.goals(t).Verify(t.Context(), owner(), "t1", &plan.VerifyOptions{Draft: task(), Checks: []string{"words", "places", "slow"}})
+	must(t, err)
+	want := []string{"ended with status 3; why it failed, ***", "ended with status 1; problems: 1; a.txt:1: *** is wrong", "ERR_PRISM_TIMEOUT: "}
+	for i, done := range goal.Checks {
+		if done.Passed() || !strings.HasPrefix(done.Summary, want[i]) {
+			t.Errorf("%+v, want %s", done, want[i])
+		}
+	}
+	if goal.Status != plan.StatusEditing || strings.Contains(b.text(t, "plans/t1.md"), "[x]") {
+		t.Errorf("%s", goal.Status)
 	}
 }
 

@@ -132,7 +132,7 @@ func finish(t *testing.T, b *workbench, step string) {
 func TestAGoalSurvivesBeingKilledAtAnyTime(t *testing.T) {
 	rounds := 5
 	if os.Getenv("PRISM_SOAK") == "1" {
-		rounds = 200
+		rounds = 100
 	}
 	random := rand.New(rand.NewPCG(3, 4))
 	killed, longest := 0, time.Duration(0)

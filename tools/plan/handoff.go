@@ -32,7 +32,7 @@ type Handoff struct {
 	// Changes are the commits that the base does not have; nil where no base is on
 	// record, nothing is committed, or they do not fit.
 	Changes *git.Handoff `json:"changes,omitempty"`
-	// ApprovedVersion is the version of the record that was approved.
+	// ApprovedVersion is the version of the record that a person has seen.
 	ApprovedVersion int64     `json:"approvedVersion"`
 	ApprovedAt      time.Time `json:"approvedAt"`
 	// Truncated says that items, the goal or changes were left out to keep to the bound.
@@ -92,7 +92,7 @@ func (g *Goals) handoff(goal *Goal, file *File, changes *git.Handoff) ([]byte, e
 	h := Handoff{
 		SchemaVersion: SchemaVersion, TaskID: goal.TaskID, Title: file.Title(), Goal: file.Goal(), BaseBranch: goal.BaseBranch, Branch: goal.Branch,
 		BaseID: goal.BaseID, HeadID: goal.HeadID, TreeID: goal.TreeID, Plan: *goal.Plan, Todos: file.Todos(), Checks: goal.Checks,
-		Changes: changes, ApprovedVersion: goal.Version, ApprovedAt: goal.UpdatedAt,
+		Changes: changes, ApprovedVersion: goal.Approved, ApprovedAt: goal.UpdatedAt,
 	}
 	for _, cut := range []func(){
 		func() {},

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prism-ls/prism-ls/diagnostics"
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/check"
 	"github.com/prism-ls/prism-ls/tools/git"
@@ -214,7 +213,7 @@ func (goal *Goal) begin(g *Goals, repository *git.Repository, at *git.Snapshot) 
 	goal.WorkspaceRoot, goal.Worktree = g.opts.Files.ws.Root(), repository.Top()
 	goal.Branch, goal.HeadID, goal.TreeID = at.Head.Branch(), at.Head.ID, at.Tree
 	goal.Fingerprints = g.opts.Fingerprints
-	goal.Artifacts, goal.Handoff = nil, ""
+	goal.Artifacts, goal.Handoff, goal.Approved = nil, "", 0
 	goal.Checks = slices.DeleteFunc(goal.Checks, func(done CheckSummary) bool {
 		return !cut || done.TreeID != at.Tree || !done.Passed() || !slices.Contains(goal.Wanted, done.Name)
 	})
@@ -241,8 +240,8 @@ func (c *claim) run(ctx context.Context, goal *Goal) error {
 	return nil
 }
 
-// summary is what is recorded of a check: no output, but for how it ended and what its
-// first diagnostics say.
+// summary is what is recorded of a check: not its output, but how it ended and what its
+// first diagnostics say, or without any the start of its last line.
 func (g *Goals) summary(name string, result *check.Result, err error, tree string) CheckSummary {
 	if err != nil {
 		return CheckSummary{Name: name, ExitCode: -1, Summary: g.short(tools.AsError(err).Error()), TreeID: tree}
@@ -251,19 +250,24 @@ func (g *Goals) summary(name string, result *check.Result, err error, tree strin
 	words := []string{fmt.Sprintf("passed in %v", result.Duration.Round(time.Millisecond))}
 	if !result.Passed() {
 		words[0] = fmt.Sprintf("ended with status %d", result.ExitCode)
-	}
-	if result.Diagnostics != nil {
-		counts := map[diagnostics.Severity]int{}
-		for _, d := range result.Diagnostics {
-			counts[d.Severity]++
+		if len(result.Diagnostics) == 0 {
+			words = append(words, lastLine(result.Output))
 		}
-		words = append(words, fmt.Sprintf("%d errors, %d warnings", counts[diagnostics.Error], counts[diagnostics.Warning]))
-		for _, d := range result.Diagnostics[:min(3, len(result.Diagnostics))] {
-			words = append(words, fmt.Sprintf("%s:%d: %s", d.Path, d.Range.Start.Line, d.Message))
+	}
+	if n := len(result.Diagnostics); n > 0 {
+		words = append(words, fmt.Sprintf("problems: %d", n))
+		for _, d := range result.Diagnostics[:min(3, n)] {
+			words = append(words, fmt.Sprintf("%s:%d: %s", d.Path, d.Range.Start.Line+1, d.Message))
 		}
 	}
 	s.Summary = g.short(strings.Join(words, "; "))
 	return s
+}
+
+// lastLine is where most programs say why they failed.
+func lastLine(output string) string {
+	output = strings.TrimSpace(output)
+	return clip(strings.TrimSpace(output[strings.LastIndexByte(output, '\n')+1:]))
 }
 
 // short takes secrets out of a text and keeps it to what a summary may have.
