@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -142,4 +143,33 @@ func TestWhatWasReadOutlastsTheProcess(t *testing.T) {
 	}
 	w.ok("call", "--no-daemon", "read", "path=wanted")
 	w.ok("call", "--no-daemon", "write", "path=wanted", "content=x")
+}
+
+// TestAnAgentThatStartsAnewHasReadWhatItHad: a client that comes after another of the
+// same program is the same agent, also to another daemon.
+func TestAnAgentThatStartsAnewHasReadWhatItHad(t *testing.T) {
+	s := newServed(t)
+	s.put("prism-ls.toml", "read_before_write = true\n")
+	write := func(a *server) reply {
+		a.startCall(1, "write", `{"path":"a.txt","content":"two\n"}`)
+		return a.receive()
+	}
+	first := s.agent()
+	if got := write(first); !got.Result.IsError || !strings.Contains(got.raw, "ERR_PRISM_UNREAD") {
+		t.Fatalf("%s", got.raw)
+	}
+	first.startCall(2, "read", `{"path":"a.txt"}`)
+	if got := first.receive(); got.Result.IsError {
+		t.Fatalf("%s", got.raw)
+	}
+	pid := s.pid()
+	first.in.Close()
+	_ = first.cmd.Wait() // it ends when its input does
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s.waitEnd(pid)
+	if got := write(s.agent()); got.Result.IsError {
+		t.Errorf("%s", got.raw)
+	}
 }
