@@ -44,8 +44,10 @@ func newInspector(t *testing.T) *inspector {
 	if err := os.CopyFS(in.root, os.DirFS(source)); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("git", "-C", in.root, "init", "-q").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "a shop"}} {
+		if out, err := exec.Command("git", append([]string{"-C", in.root}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
 	}
 	return in
 }

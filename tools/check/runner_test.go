@@ -281,7 +281,8 @@ func TestTimeoutAndCancel(t *testing.T) {
 		}
 	}()
 	result, err = f.runner(d).Run(ctx, "c")
-	if !errors.Is(err, tools.CodeAborted) || result == nil || alive(t, f.root) {
+	// On a busy machine it runs before its start is confirmed: then there is no result.
+	if !errors.Is(err, tools.CodeAborted) || result != nil && result.ExitCode != -1 || alive(t, f.root) {
 		t.Errorf("cancelled: %v, %+v", err, result)
 	}
 	if _, err := f.runner(d).Run(ctx, "c"); !errors.Is(err, tools.CodeAborted) {
