@@ -360,3 +360,22 @@ func TestReadOnlyRoot(t *testing.T) {
 		t.Errorf("found %+v", found.Matches)
 	}
 }
+
+// TestRootIsGone: a root that was removed is an error, and not an empty directory.
+func TestRootIsGone(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("a removed directory is told from an empty one on Linux only")
+	}
+	root := tree(t, map[string]string{"f.txt": "needle\n"})
+	s := open(t, root, nil)
+	must(t, os.RemoveAll(root))
+	if list, err := s.List(t.Context(), ListQuery{}); !errors.Is(err, tools.CodeNotFound) {
+		t.Errorf("listed %+v, %v", list, err)
+	}
+	if found, err := s.Search(t.Context(), Query{Query: "needle"}); !errors.Is(err, tools.CodeNotFound) {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	if glob, err := s.Glob(t.Context(), GlobQuery{Pattern: "**"}); !errors.Is(err, tools.CodeNotFound) {
+		t.Errorf("globbed %+v, %v", glob, err)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/prism-ls/prism-ls/tools"
 )
 
 // The functions here are for callers that visit every file of a tree and count
@@ -16,10 +18,16 @@ import (
 func (w *Workspace) RootFD() int { return w.areas[0].dir.fd }
 
 // OpenDirFD opens a directory for listing and returns its descriptor, which
-// the caller closes. Links are followed inside the root.
+// the caller closes. Links are followed inside the root. CodeNotFound is also a root
+// that was removed since it was opened, which else would only seem to be empty.
 func (w *Workspace) OpenDirFD(p Path) (int, error) {
 	fd, ok, err := w.openat2(w.areas[p.area], p.sub(), unix.O_RDONLY|unix.O_DIRECTORY, beneath)
 	if ok && err == nil {
+		var st syscall.Stat_t
+		if err := syscall.Fstat(fd, &st); err == nil && st.Nlink == 0 {
+			unix.Close(fd)
+			return -1, tools.Errorf(tools.CodeNotFound, "%s was removed: it is not there any more", p.Rel)
+		}
 		return fd, nil
 	}
 	file, err := w.OpenDir(p)
