@@ -230,6 +230,11 @@ func conflict(t testing.TB, path string) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Cleanup(func() {
+		if !t.Failed() {
+			t.Logf("figure: ways in which a work tree is not to be removed = %d, each refused with everything as it was", len(refusals()))
+		}
+	})
 	for _, c := range refusals() {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t)
