@@ -26,6 +26,9 @@ type GitDeps struct {
 	OutputDir string
 	// Checks are the named checks that a hand-off may run; nil is none.
 	Checks check.Checks
+	// Worktrees is a directory outside of the workspace, as an absolute path, in which
+	// linked worktrees may be made; it need not exist. "": only in the workspace.
+	Worktrees string
 	// Limits bound what is taken and shown.
 	Limits GitLimits
 }
@@ -43,6 +46,8 @@ type GitLimits struct {
 	OutputBytes int64
 	// Commits and HandoffBytes bound a hand-off: git.HandoffCommits, git.HandoffBytes.
 	Commits, HandoffBytes int64
+	// MessageBytes bounds a commit's message: git.MessageLimit.
+	MessageBytes int64
 }
 
 // GitOutput bounds what one git command may print, in bytes.
@@ -50,7 +55,8 @@ var GitOutput = tools.Limit{Name: "maxOutputBytes", Default: 4 << 20, Hard: 64 <
 
 func (l *GitLimits) settle() error {
 	return settle(bound{&l.Paths, git.PathLimit}, bound{&l.Files, git.ChangedFiles}, bound{&l.DiffLines, git.DiffLines},
-		bound{&l.PatchBytes, git.PatchBytes}, bound{&l.OutputBytes, GitOutput}, bound{&l.Commits, git.HandoffCommits}, bound{&l.HandoffBytes, git.HandoffBytes})
+		bound{&l.PatchBytes, git.PatchBytes}, bound{&l.OutputBytes, GitOutput}, bound{&l.Commits, git.HandoffCommits},
+		bound{&l.HandoffBytes, git.HandoffBytes}, bound{&l.MessageBytes, git.MessageLimit})
 }
 
 // Git returns the tools of the toolset "git" over one repository.
@@ -65,6 +71,7 @@ func Git(deps *GitDeps) ([]*tools.Tool, error) {
 	var list []*tools.Tool
 	for _, make := range []func() (*tools.Tool, error){
 		g.status, g.diff, g.log, g.show, g.blame, g.handoff,
+		g.branch, g.worktree, g.apply, g.commit, g.restore,
 	} {
 		tool, err := make()
 		if err != nil {

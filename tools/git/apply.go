@@ -21,16 +21,13 @@ type PatchOptions struct {
 	Checkpoint bool
 }
 
-// PatchInput bounds a patch that is applied, in bytes.
-var PatchInput = tools.Limit{Name: "patch", Default: 16 << 20, Hard: 64 << 20}
-
 // CheckPatch works out what a patch makes of the work tree, and changes nothing: not
 // even objects are kept. CodeToolInput: it is no patch. CodeGitConflict: it does not
 // apply as a whole. CodeGitLFS, CodeLimit, CodePathEscape: a file that it changes cannot
 // be changed so.
 func (g *Repository) CheckPatch(ctx context.Context, opts *PatchOptions) ([]Rewrite, error) {
-	if size := int64(len(opts.Patch)); size > PatchInput.Hard {
-		return nil, tools.Errorf(tools.CodeToolInput, "the patch has %d bytes, at most %d are taken", size, PatchInput.Hard)
+	if size := int64(len(opts.Patch)); size > PatchBytes.Hard {
+		return nil, tools.Errorf(tools.CodeToolInput, "the patch has %d bytes, at most %d are taken", size, PatchBytes.Hard)
 	}
 	x, err := g.copyIndex(ctx)
 	if err != nil {

@@ -26,6 +26,8 @@ type CommitOptions struct {
 	// Checkpoint saves the whole work tree before, and so allows that there are other
 	// changes than those.
 	Checkpoint bool
+	// Admit, when set, is told the files before anything is done, and may refuse them.
+	Admit func(files []string) error
 }
 
 // Committed is a commit that was made.
@@ -72,6 +74,11 @@ func (g *Repository) Commit(ctx context.Context, opts *CommitOptions) (*Committe
 	}
 	if err := w.choose(ctx, opts); err != nil {
 		return nil, err
+	}
+	if opts.Admit != nil {
+		if err := opts.Admit(w.files()); err != nil {
+			return nil, err
+		}
 	}
 	if opts.Checkpoint {
 		if w.checkpoint, err = g.prepareCheckpoint(ctx, who, nil); err != nil {
@@ -277,11 +284,16 @@ func (w *committing) finish(ctx context.Context) (*Committed, error) {
 	if err := w.x.commit(ctx, change); err != nil {
 		return nil, w.g.unkeep(ctx, w.checkpoint, err)
 	}
-	done := &Committed{ID: w.id, Tree: w.tree, Ref: w.head.Ref, Checkpoint: w.checkpoint}
+	return &Committed{ID: w.id, Tree: w.tree, Ref: w.head.Ref, Checkpoint: w.checkpoint, Files: w.files()}, nil
+}
+
+// files are the chosen paths as callers name them.
+func (w *committing) files() []string {
+	var files []string
 	for _, path := range w.chosen {
 		if rel, ok := w.g.Inside(path); ok {
-			done.Files = append(done.Files, rel)
+			files = append(files, rel)
 		}
 	}
-	return done, nil
+	return files
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/workspace"
@@ -84,6 +85,11 @@ func (r *rewriting) do(ctx context.Context, paths []string) (*workspace.Committe
 	if err != nil {
 		return nil, nil, r.g.unkeep(ctx, kept, err)
 	}
+	// Directories that were made for the files are not what anybody asked for.
+	done.Files = slices.DeleteFunc(done.Files, func(file string) bool {
+		_, asked := at[file]
+		return !asked
+	})
 	return done, kept, nil
 }
 

@@ -51,11 +51,6 @@ type Shell struct {
 	Path string `toml:"path" who:"user" doc:"The shell, as an absolute path; empty means the system's."`
 }
 
-// Git is the git program.
-type Git struct {
-	Path string `toml:"path" who:"user" doc:"The git program, as an absolute path; empty means the first on PATH outside of the workspace."`
-}
-
 // Undo bounds what can be taken back.
 type Undo struct {
 	Transactions int   `toml:"transactions" who:"user" doc:"How many changes can be undone, 1 to 10000."`

@@ -207,6 +207,9 @@ func (c *Config) check() error {
 	if err := c.Language.check(); err != nil {
 		return err
 	}
+	if err := c.Git.check(); err != nil {
+		return err
+	}
 	if err := c.checkChecks(); err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (s *Shared) openGit() error {
 		}
 		path = found
 	}
-	s.git = git.New(s.owner, &git.Options{Path: path, Env: environment(s.cfg)})
+	s.git = git.New(s.owner, s.gitOptions(path))
 	return nil
 }
 
