@@ -10,12 +10,12 @@ import (
 )
 
 // readsNoContent reports whether a command never passes a file's content through a
-// driver and never contacts a remote, so that nothing has to be overridden.
+// driver and never contacts a remote, so that nothing has to be overridden. One that
+// writes an index is none of them: it looks at files that are as old as the index.
 func readsNoContent(args []string) bool {
 	switch args[0] {
 	case "rev-parse", "rev-list", "ls-tree", "config", "check-ref-format", "check-ignore", "check-attr",
-		"for-each-ref", "show-ref", "symbolic-ref", "update-ref", "merge-base", "var", "version",
-		"write-tree", "commit-tree":
+		"for-each-ref", "show-ref", "symbolic-ref", "update-ref", "merge-base", "var", "version", "commit-tree":
 		return true
 	case "ls-files", "cat-file":
 		// These two do when they are asked to: a short option may hold others.

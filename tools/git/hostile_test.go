@@ -219,6 +219,26 @@ func TestCleanRepository(t *testing.T) {
 	}
 }
 
+// arm makes a repository in which the vector is at work, and a change that is in no
+// commit. The mark is where the program would leave a trace.
+func (v *hostile) arm(t *testing.T, base string) (root, mark string) {
+	t.Helper()
+	root, program, mark := world(t, base)
+	if v.prepare != nil {
+		v.prepare(t, root, program)
+	}
+	config := strings.ReplaceAll(strings.ReplaceAll(v.config, "%s", program), "%%", "%")
+	if strings.Contains(config, "url = ") { // the vector's remote is the only one
+		plain(t, root, "config", "--remove-section", "remote.origin")
+	}
+	if config != "" {
+		appendFile(t, filepath.Join(root, ".git", "config"), config)
+	}
+	write(t, root, "c.txt", "changed\n")
+	_ = os.Remove(mark) // what setting up may have run
+	return root, mark
+}
+
 // TestHostileRepositories: no vector has its program run by any command.
 func TestHostileRepositories(t *testing.T) {
 	r, base := newRunner(t, nil), model(t)
@@ -228,19 +248,7 @@ func TestHostileRepositories(t *testing.T) {
 	}
 	for _, v := range vectors {
 		t.Run(v.name, func(t *testing.T) {
-			root, program, mark := world(t, base)
-			if v.prepare != nil {
-				v.prepare(t, root, program)
-			}
-			config := strings.ReplaceAll(strings.ReplaceAll(v.config, "%s", program), "%%", "%")
-			if strings.Contains(config, "url = ") { // the vector's remote is the only one
-				plain(t, root, "config", "--remove-section", "remote.origin")
-			}
-			if config != "" {
-				appendFile(t, filepath.Join(root, ".git", "config"), config)
-			}
-			write(t, root, "c.txt", "changed\n")
-			_ = os.Remove(mark) // what setting up may have run
+			root, mark := v.arm(t, base)
 			_, failures := tryAll(t, r, root, quickly(commands(root)))
 			if ran, err := os.ReadFile(mark); err == nil {
 				t.Errorf("ran:\n%s", ran)
