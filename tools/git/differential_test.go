@@ -332,7 +332,8 @@ func TestSameAsGit(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t, module, uint64(i), steps)
 			total := compareAll(t, h, samples)
-			t.Logf("%s: %d commits, %d comparisons, each with and without the configuration", module, strings.Count(h.git("log", "--format=%H"), "\n"), total)
+			t.Logf("figure: comparisons on %s, each also with a configuration against it = %d", module, total)
+			t.Logf("figure: commits of %s = %d", module, strings.Count(h.git("log", "--format=%H"), "\n"))
 		})
 	}
 }
