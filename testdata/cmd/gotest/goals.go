@@ -26,6 +26,8 @@ func goals() []goal {
 		{"cmd/prism-ls/internal/host", "Start", "ns/op", 8e6},
 		{"cmd/prism-ls", "Start", "min-ms", 30},
 		{"tools/workspace", "DurableEdit/", "ratio", 2.5},
+		{"tools/state/sqlite", "CAS", "ours/fdatasync", 1.5},
+		{"tools/state/sqlite", "CAS", "ours/bbolt", 0.7},
 		{"langintel", "RoundTrip/small", "×Floor", 2},
 		{"langintel", "RoundTrip/5.9MB", "×Stock", 0.2},
 		{"langintel", "References", "over-p50-µs", 1000},

@@ -29,8 +29,9 @@ type handle struct {
 	reader *sql.DB
 	// last is the sequence after the last commit that this handle has seen.
 	last int64
-	// statements are the writer's, by their text; read are the reader's.
+	// Statements by their text: what the writer asks, what it does, what readers ask.
 	statements map[string]*sql.Stmt
+	direct     map[string]execer
 	mu         sync.Mutex
 	read       map[string]*sql.Stmt
 }
@@ -49,7 +50,7 @@ func openHandle(ctx context.Context, d *database) (opened *handle, err error) {
 	if err := refuseNetwork(filepath.Dir(d.path)); err != nil {
 		return nil, err
 	}
-	h := &handle{db: d, statements: map[string]*sql.Stmt{}, read: map[string]*sql.Stmt{}}
+	h := &handle{db: d, statements: map[string]*sql.Stmt{}, direct: map[string]execer{}, read: map[string]*sql.Stmt{}}
 	defer func() {
 		if err != nil {
 			_ = h.close()
@@ -212,6 +213,9 @@ func (h *handle) close() error {
 		for _, statement := range statements {
 			_ = statement.Close()
 		}
+	}
+	for _, statement := range h.direct {
+		_ = statement.Close()
 	}
 	if h.reader != nil {
 		errs = append(errs, h.reader.Close())

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"strings"
 	"time"
@@ -42,17 +43,45 @@ func (w *writer) statement(text string) (*sql.Stmt, error) {
 
 // Exec implements sqlstate.Tx.
 func (w *writer) Exec(text string, args ...any) (int64, error) {
-	statement, err := w.statement(text)
-	if err != nil {
-		return 0, err
-	}
-	result, err := statement.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	affected, err := result.RowsAffected()
+	affected, err := w.exec(text, args...)
 	w.changed = w.changed || affected > 0
 	return affected, err
+}
+
+// exec goes to the driver itself: what database/sql does for each statement takes as
+// long as SQLite does, and is all about connections, of which there is one.
+func (w *writer) exec(text string, args ...any) (affected int64, err error) {
+	named := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		named[i] = driver.NamedValue{Ordinal: i + 1}
+		if named[i].Value, err = driver.DefaultParameterConverter.ConvertValue(arg); err != nil {
+			return 0, err
+		}
+	}
+	err = w.conn.Raw(func(conn any) error {
+		prepared, ok := w.direct[text]
+		if !ok {
+			statement, err := conn.(driver.ConnPrepareContext).PrepareContext(context.Background(), text)
+			if err != nil {
+				return err
+			}
+			prepared = statement.(execer)
+			w.direct[text] = prepared
+		}
+		result, err := prepared.ExecContext(context.Background(), named)
+		if err != nil {
+			return err
+		}
+		affected, err = result.RowsAffected()
+		return err
+	})
+	return affected, err
+}
+
+// execer is a statement of the driver.
+type execer interface {
+	driver.Stmt
+	driver.StmtExecContext
 }
 
 // Row implements sqlstate.Tx.
@@ -88,30 +117,38 @@ func (w *writer) Token() (int64, error) {
 	if w.sequenced {
 		return w.sequence, nil
 	}
-	err := w.Row(`UPDATE prism_meta SET value = value + 1 WHERE name = 'sequence' RETURNING value`).Scan(&w.sequence)
-	if err != nil {
-		return 0, err
+	// It mostly is as this process left it, and need not be read.
+	for at := w.last; ; {
+		moved, err := w.exec(`UPDATE prism_meta SET value = $1 WHERE name = 'sequence' AND value = $2`, at+1, at)
+		if err != nil {
+			return 0, err
+		}
+		if moved == 1 {
+			w.sequence, w.sequenced = at+1, true
+			return w.sequence, nil
+		}
+		if at, err = w.Sequence(); err != nil {
+			return 0, err
+		}
+		if at < w.last {
+			return 0, errOlder
+		}
 	}
-	if w.sequence <= w.last {
-		return 0, errOlder
-	}
-	w.sequenced = true
-	return w.sequence, nil
 }
 
 func (w *writer) begin() error {
-	_, err := w.control("BEGIN IMMEDIATE")
+	_, err := w.exec("BEGIN IMMEDIATE")
 	return err
 }
 
 func (w *writer) commit() error {
-	_, err := w.control("COMMIT")
+	_, err := w.exec("COMMIT")
 	return err
 }
 
 // rollback is no error where the database has done so already.
 func (w *writer) rollback() error {
-	if _, err := w.control("ROLLBACK"); err != nil {
+	if _, err := w.exec("ROLLBACK"); err != nil {
 		// Of no transaction it says no more than SQLITE_ERROR.
 		var failure *sqlite.Error
 		if errors.As(err, &failure) && failure.Code() == sqlite3.SQLITE_ERROR {
@@ -120,14 +157,6 @@ func (w *writer) rollback() error {
 		return err
 	}
 	return nil
-}
-
-func (w *writer) control(text string) (sql.Result, error) {
-	statement, err := w.statement(text)
-	if err != nil {
-		return nil, err
-	}
-	return statement.Exec()
 }
 
 // Sequence implements sqlstate.Tx.

@@ -56,6 +56,7 @@ func stopped(t *testing.T, s *Suite) {
 	overtaken := 0
 	for round := range rounds {
 		place := s.New(t)
+		stores := s.openStores(t, place) // while nobody is stopped whom it would wait for
 		process := s.command(t, "hold", place)
 		process.Stderr = os.Stderr
 		output, err := process.StdoutPipe()
@@ -68,7 +69,6 @@ func stopped(t *testing.T, s *Suite) {
 		time.Sleep(time.Duration(round%10) * time.Millisecond)
 		must(t, "stopping it", process.Process.Signal(syscall.SIGSTOP))
 		over()
-		stores := s.openStores(t, place)
 		version, took := takeOver(t, stores)
 		must(t, "resuming it", process.Process.Signal(syscall.SIGCONT))
 		last := ""
