@@ -30,6 +30,9 @@ type EffectCall struct {
 	// Witnessed: the tool says itself what it is about to change. Of others Planned is
 	// told, without witnesses, when the policy has agreed.
 	Witnessed bool
+	// Repeatable: the tool itself sees to it that a call which is made again is no
+	// second effect.
+	Repeatable bool
 	// Timeout is the longest that the call takes; zero is that nobody knows.
 	Timeout time.Duration
 }
@@ -95,7 +98,7 @@ func (r *Registry) account(ctx context.Context, call *Call, in any) (*accounting
 	}
 	about := EffectCall{
 		Tool: spec.Name, ID: call.ID, Session: call.Session, Owner: call.Owner, Run: call.Run,
-		Witnessed: spec.Effect.Witnessed(), Timeout: spec.Timeout,
+		Witnessed: spec.Effect.Witnessed(), Repeatable: spec.Effect.Idempotency == IdempotencyToolManaged, Timeout: spec.Timeout,
 	}
 	if call.Run != "" {
 		if len(call.Run) > maxRun || !utf8.ValidString(call.Run) {

@@ -64,7 +64,12 @@ func newLedger(t *testing.T, store state.EffectStore, opts state.AccountOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.registry, err = tools.NewRegistry([]*tools.Tool{add, launch}, &tools.RegistryOptions{Effects: l.account})
+	spec.Name, spec.Effect = "ensure", tools.RemembersLocally
+	ensure, err := tools.New(spec, nil, l.launch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.registry, err = tools.NewRegistry([]*tools.Tool{add, launch, ensure}, &tools.RegistryOptions{Effects: l.account})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,6 +320,7 @@ func TestAfterACrash(t *testing.T) {
 		{"it had not", "add", false, 0, false, "", 1, 3},
 		{"somebody changed it since", "add", true, 40, false, tools.CodeEffectUnknown, 0, 40},
 		{"nobody can look", "add", true, 0, true, tools.CodeEffectUnknown, 0, 3},
+		{"it may be made again", "ensure", false, 0, false, "", 1, 3},
 		{"it leaves no trace", "launch", true, 0, false, tools.CodeEffectUnknown, 0, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {

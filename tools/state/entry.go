@@ -78,8 +78,14 @@ func (e *entry) settle(ctx context.Context, effect Effect) (Effect, error) {
 		return effect, e.refused(err)
 	}
 	if found.Finding == FoundUnknown {
-		effect.Reason = found.Reason
-		return effect, nil
+		if !e.call.Repeatable {
+			effect.Reason = found.Reason
+			return effect, nil
+		}
+		again := EffectResolution{State: EffectFailedRetryable, Reason: "made again, it is no second effect"}
+		if err := e.account.store.ResolveUnknown(ctx, effect.Owner, effect.Key, again); err != nil && !errors.Is(err, tools.CodeStateConflict) {
+			return effect, e.refused(err)
+		}
 	}
 	effect, err = e.account.store.Get(ctx, e.owner, effect.Key)
 	return effect, e.refused(err)
