@@ -122,7 +122,7 @@ func (r *run) announce(tx *Tx) error {
 	if !tools.PlannedWanted(tx.ctx) || r.onlyDirs() {
 		return nil
 	}
-	v := &view{r: r, before: map[string]tools.Seen{}, after: map[string]tools.Seen{}}
+	v := &view{r: r, before: map[string]tools.Seen{}, after: map[string]tools.Seen{}, aside: map[string]bool{}}
 	for _, s := range r.steps {
 		if err := v.take(s); err != nil {
 			return pathError(s.node.real, err)
@@ -130,7 +130,7 @@ func (r *run) announce(tx *Tx) error {
 	}
 	list := make([]tools.Witness, 0, len(v.order))
 	for _, real := range v.order {
-		list = append(list, tools.Witness{Path: real, Before: v.before[real], After: v.after[real]})
+		list = append(list, tools.Witness{Path: real, Aside: v.aside[real], Before: v.before[real], After: v.after[real]})
 	}
 	return tools.Planned(tx.ctx, list)
 }
@@ -156,6 +156,7 @@ func (r *run) onlyDirs() bool {
 type view struct {
 	r             *run
 	before, after map[string]tools.Seen // by real path
+	aside         map[string]bool
 	order         []string
 }
 
@@ -184,6 +185,8 @@ func (v *view) take(s *step) error {
 	}
 	switch s.Kind {
 	case kindMkdir:
+		// It stays if somebody else uses it by the time that the rest is taken back.
+		v.aside[s.node.real] = true
 		if s.done { // the directory is there, and is taken back with the rest
 			v.before[s.node.real] = tools.Seen{}
 		}

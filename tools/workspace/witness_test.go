@@ -64,7 +64,7 @@ func TestWitnesses(t *testing.T) {
 		}, []tools.Witness{{Path: "file", Before: file("old"), After: file("new")}}},
 		{"create with directories", []string{"x/y/new"}, func(tx *Tx, p []Path) error {
 			return tx.Write(p[0], []byte("1"), &WriteOptions{CreateParents: true})
-		}, []tools.Witness{{Path: "x", After: dir}, {Path: "x/y", After: dir}, {Path: "x/y/new", After: file("1")}}},
+		}, []tools.Witness{{Path: "x", Aside: true, After: dir}, {Path: "x/y", Aside: true, After: dir}, {Path: "x/y/new", After: file("1")}}},
 		{"delete a link", []string{"link"}, func(tx *Tx, p []Path) error { return tx.Delete(p[0], nil) },
 			[]tools.Witness{{Path: "link", Before: tools.Seen{Exists: true, Mode: 0o120777, SHA256: sumOf("file")}}}},
 		{"write through a link", []string{"link"}, func(tx *Tx, p []Path) error { return tx.Write(p[0], []byte("new"), nil) },
