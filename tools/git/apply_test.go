@@ -133,6 +133,7 @@ func TestPatchRoundTrip(t *testing.T) {
 			t.Fatalf("round %d: taken back:\n%q\nwant:\n%q", round, got, old)
 		}
 	}
+	t.Logf("figure: random pairs of files, as patches = %d of %d there and back, bit by bit", pairs, pairs)
 }
 
 const twoFiles = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+two\n"

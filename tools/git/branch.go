@@ -235,7 +235,7 @@ func (s *switching) admit(ctx context.Context, checkpoint bool) error {
 		return err
 	}
 	if len(dirt) > 0 && !checkpoint {
-		return tools.Errorf(tools.CodeGitDirty, "%s; commit them, or let a checkpoint be made first (createCheckpoint)", s.g.changesText(dirt))
+		return tools.Errorf(tools.CodeGitDirty, "%s; commit that, or let a checkpoint be made first (createCheckpoint)", s.g.changesText(dirt))
 	}
 	var written []string
 	for _, c := range s.changes {

@@ -168,7 +168,7 @@ func (w *committing) choose(ctx context.Context, opts *CommitOptions) error {
 		return tools.Errorf(tools.CodeNoChange, "nothing has changed at the named paths")
 	}
 	if len(others) > 0 && !opts.Checkpoint {
-		return tools.Errorf(tools.CodeGitDirty, "beside the named paths %s; commit them as well, or let a checkpoint be made first (createCheckpoint)", w.g.changesText(others))
+		return tools.Errorf(tools.CodeGitDirty, "beside the named paths %s; commit that as well, or let a checkpoint be made first (createCheckpoint)", w.g.changesText(others))
 	}
 	found, err := w.x.filtered(ctx, w.g.regular(w.chosen), false)
 	if err != nil {
@@ -215,10 +215,13 @@ func (g *Repository) known(ctx context.Context, x *privateIndex, specs []string,
 // changesText says how many changes there are, and names nothing outside of the opened
 // directory.
 func (g *Repository) changesText(paths []string) string {
-	text := fmt.Sprintf("there are %d changes that are in no commit", len(paths))
+	text, first := fmt.Sprintf("there are %d changes that are in no commit", len(paths)), ", the first at "
+	if len(paths) == 1 {
+		text, first = "there is 1 change that is in no commit", ", at "
+	}
 	for _, path := range paths {
 		if rel, ok := g.Inside(path); ok {
-			return text + ", the first at " + DisplayPath(rel)
+			return text + first + DisplayPath(rel)
 		}
 	}
 	return text + " outside of this directory"

@@ -168,5 +168,5 @@ func TestCommitKilledAtEveryStep(t *testing.T) {
 	if happened == 0 || happened == len(steps) {
 		t.Errorf("of %d kills, %d were after the commit; some must be before, and some after", len(steps), happened)
 	}
-	t.Logf("killed at %d steps, at %d of them after the commit", len(steps), happened)
+	t.Logf("figure: kill -9 during a commit with a checkpoint, at %d steps = all or nothing each time, %d after the commit; the next commit went on", len(steps), happened)
 }

@@ -204,5 +204,5 @@ func (g *Repository) clean(ctx context.Context) error {
 	if err != nil || len(dirt) == 0 {
 		return err
 	}
-	return tools.Errorf(tools.CodeGitDirty, "%s; commit them, or let a checkpoint be made first (createCheckpoint)", g.changesText(dirt))
+	return tools.Errorf(tools.CodeGitDirty, "%s; commit that, or let a checkpoint be made first (createCheckpoint)", g.changesText(dirt))
 }
