@@ -161,7 +161,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			killed := 0
-			for step := 1; ; step += 2 * stride() {
+			for step := 1; ; step += 2*stride() - 1 {
 				f := durable(t)
 				var want map[string]string
 				path := ""
