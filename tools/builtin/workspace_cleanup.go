@@ -8,7 +8,7 @@ import (
 
 func (w *taskSpaces) cleanup() (*tools.Tool, error) {
 	spec := workspaceSpec("workspace_cleanup", "Clean up workspace",
-		"Remove the work trees of a task whose work is committed; branches stay. It refuses where something would be lost.", tools.RemembersLocally)
+		"Remove the work trees of a task whose work is committed; branches stay. It refuses where something would be lost.", tools.ChangesFiles)
 	plan := func(_ context.Context, _ *tools.Call, in taskInput) (tools.Action, error) {
 		action := tools.Action{Risk: tools.RiskMedium, Args: []string{in.TaskID}}
 		if w.Policy.Dirty {

@@ -20,7 +20,7 @@ type workspaceCreateInput struct {
 
 func (w *taskSpaces) create() (*tools.Tool, error) {
 	spec := workspaceSpec("workspace_create", "Create workspace",
-		"Make a workspace for a task: a new branch in a work tree of its own for each repository. Asked again, it returns the one that is there.", tools.RemembersLocally)
+		"Make a workspace for a task: a new branch in a work tree of its own for each repository. Asked again, it returns the one that is there.", tools.ChangesFiles)
 	spec.Limits = []tools.Limit{{Name: "repositories", Hard: taskspace.RepositoryLimit.Hard}}
 	plan := func(_ context.Context, _ *tools.Call, in workspaceCreateInput) (tools.Action, error) {
 		action := tools.Action{Risk: tools.RiskMedium, Args: []string{in.TaskID}}

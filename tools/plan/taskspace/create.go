@@ -44,6 +44,9 @@ func (h *held) create(ctx context.Context, request *Request) error {
 	if err := h.m.sameRequest(ctx, h.space, request); err != nil {
 		return err
 	}
+	if err := tools.Planned(ctx, missing(h.space)); err != nil {
+		return err
+	}
 	if err := h.finish(ctx); err != nil {
 		return err
 	}
@@ -105,6 +108,17 @@ func made(space *Space) []tools.Witness {
 		ref := "refs/heads/" + wt.Branch
 		list = append(list, tools.Witness{Ref: ref, Repository: wt.Repository, After: tools.Seen{Exists: true, ID: wt.Base}},
 			tools.Witness{Ref: "HEAD", Repository: wt.Path, After: tools.Seen{Exists: true, ID: ref}})
+	}
+	return list
+}
+
+// missing are the work trees that a crash has kept from being made.
+func missing(space *Space) []tools.Witness {
+	var list []tools.Witness
+	for _, wt := range space.Repositories {
+		if wt.Step == Planned {
+			list = append(list, tools.Witness{Ref: "HEAD", Repository: wt.Path, After: tools.Seen{Exists: true, ID: "refs/heads/" + wt.Branch}})
+		}
 	}
 	return list
 }
