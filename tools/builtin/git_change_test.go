@@ -268,6 +268,8 @@ func TestGitWorktreeTool(t *testing.T) {
 	}
 	h.fails("git_worktree", args{"op": "add", "path": "x"}, tools.CodeToolInput)
 	h.fails("git_worktree", args{"op": "lock", "path": "x", "reason": git.WorkspaceLock + "x"}, tools.CodeToolInput)
+	plainGit(t, root, "worktree", "add", "-q", "--lock", "--reason", git.WorkspaceLock+"x", "held", "-b", "held")
+	h.fails("git_worktree", args{"op": "unlock", "path": "held"}, tools.CodeWorkspaceLocked)
 	if plainGit(t, root, "branch", "--list", "three") != "" {
 		t.Error("a refused worktree has left a branch")
 	}

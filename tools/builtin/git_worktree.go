@@ -190,7 +190,7 @@ func (g *gitTools) changeWorktree(ctx context.Context, call *tools.Call, repo *g
 	case WorktreeLock:
 		return "Locked " + shown, repo.LockWorktree(ctx, abs, in.Reason)
 	case WorktreeUnlock:
-		return "Unlocked " + shown, repo.UnlockWorktree(ctx, abs)
+		return "Unlocked " + shown, unlockWorktree(ctx, repo, abs)
 	case WorktreeRemove:
 		defer heartbeat(call, 0, "removing")()
 		err := repo.RemoveWorktree(ctx, abs, &git.RemoveOptions{Force: in.Force})
@@ -204,6 +204,19 @@ func (g *gitTools) changeWorktree(ctx context.Context, call *tools.Call, repo *g
 	defer heartbeat(call, 0, "checking out")()
 	_, err = repo.AddWorktree(ctx, abs, &git.AddOptions{Branch: in.Branch, LockReason: in.Reason})
 	return "Added " + shown, g.told(call, seen, err)
+}
+
+// unlockWorktree unlocks a worktree, unless a task workspace holds it, which has to be
+// sure that nobody else takes it away.
+func unlockWorktree(ctx context.Context, repo *git.Repository, abs string) error {
+	w, err := repo.FindWorktree(ctx, abs)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(w.LockReason, git.WorkspaceLock) {
+		return tools.Errorf(tools.CodeWorkspaceLocked, "%s belongs to a task workspace; workspace_cleanup lets go of it", git.DisplayPath(abs))
+	}
+	return repo.UnlockWorktree(ctx, abs)
 }
 
 // told tells the host of a directory that is new or gone, if it is in the workspace.

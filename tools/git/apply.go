@@ -66,6 +66,9 @@ func (x *privateIndex) worktree(ctx context.Context) (tree string, err error) {
 	if len(unmerged) > 0 {
 		return "", tools.Errorf(tools.CodeGitConflict, "%d paths are not merged; resolve them first", len(unmerged))
 	}
+	if err := x.uncover(ctx); err != nil {
+		return "", err
+	}
 	if err := x.takeAll(ctx); err != nil {
 		return "", err
 	}

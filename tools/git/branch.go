@@ -237,6 +237,14 @@ func (s *switching) admit(ctx context.Context, checkpoint bool) error {
 	if len(dirt) > 0 && !checkpoint {
 		return tools.Errorf(tools.CodeGitDirty, "%s; commit that, or let a checkpoint be made first (createCheckpoint)", s.g.changesText(dirt))
 	}
+	// What git was told not to look at is not in the way of a switch, but is not
+	// written over, either.
+	if err := x.uncover(ctx); err != nil {
+		return err
+	}
+	if dirt, err = x.dirt(ctx, s.from.ID); err != nil {
+		return err
+	}
 	var written []string
 	for _, c := range s.changes {
 		if _, changed := slices.BinarySearch(dirt, c.path); changed {

@@ -15,8 +15,8 @@ import (
 const CheckpointPrefix = "refs/prism/checkpoints/"
 
 // Checkpoint is a commit, on no branch, of all that a work tree held: what is
-// committed, what is not, and files that git does not know, but for ignored ones. Its
-// first parent is where the work tree was, and its second the index as it was then,
+// committed, what is not, also where git was told not to look (git-update-index(1),
+// --assume-unchanged), and files that it does not know, but for ignored ones. Its first parent is where the work tree was, and its second the index as it was then,
 // so that it has the form of a stash, too. Files that were changed go into it as they
 // are on disk, through no filter but those that the host allows. Of a repository inside the work tree it has at most the commit
 // that this was at, and nothing of a stranger's that git does not know.
@@ -65,6 +65,9 @@ func (g *Repository) prepareCheckpoint(ctx context.Context, who Identity, opts *
 		return nil, err
 	}
 	defer x.close()
+	if err := x.uncover(ctx); err != nil {
+		return nil, err
+	}
 	c := &Checkpoint{ID: checkpointID(time.Now())}
 	c.Ref = CheckpointPrefix + c.ID
 	return c, g.collect(ctx, x, c, who, note(opts))

@@ -57,9 +57,6 @@ func (g *Repository) Commit(ctx context.Context, opts *CommitOptions) (*Committe
 	if err != nil {
 		return nil, err
 	}
-	if err := g.nothingUnfinished(ctx); err != nil {
-		return nil, err
-	}
 	if err := g.Settle(ctx); err != nil {
 		return nil, err
 	}
@@ -68,6 +65,9 @@ func (g *Repository) Commit(ctx context.Context, opts *CommitOptions) (*Committe
 		return nil, err
 	}
 	defer x.close()
+	if err := g.nothingUnfinished(ctx); err != nil { // under the lock, nothing of the kind begins
+		return nil, err
+	}
 	w := &committing{g: g, x: x, who: who, message: message}
 	if w.head, err = g.Head(ctx); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (g *Repository) nothingUnfinished(ctx context.Context) error {
 	}
 	for name, what := range map[string]string{
 		"MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert",
-		"rebase-merge": "a rebase", "rebase-apply": "a rebase",
+		"rebase-merge": "a rebase", "rebase-apply": "a rebase", "sequencer": "a cherry-pick or revert",
 	} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return tools.Errorf(tools.CodeGitConflict, "%s is not finished in %s; it has to be finished or given up first", what, g.top)

@@ -21,7 +21,8 @@ type RestoreOptions struct {
 
 // CheckRestore works out what it takes for the named paths to be as they were in a
 // checkpoint or commit, and changes nothing. Files that git knows and that were not
-// there are deleted; files that it does not know, and was not told of, stay. Codes:
+// there are deleted; files that it does not know, and was not told of, stay, and so do
+// those that it was told not to look at, unless they are named themselves. Codes:
 // CodeGitRef (there is no such checkpoint or commit), CodeNotFound (nothing was or is
 // at a path), CodeNoChange, CodeGitLFS.
 func (g *Repository) CheckRestore(ctx context.Context, opts *RestoreOptions) ([]Rewrite, error) {
@@ -85,12 +86,12 @@ func (x *privateIndex) toRestore(ctx context.Context, specs []string) ([]treeCha
 	}
 	var changes []treeChange
 	for _, path := range compacted(fields(out.Stdout)) {
-		if mode := source[path]; mode != modeSubmodule && !now.sparse[path] {
+		if mode := source[path]; mode != modeSubmodule && !now.spares(path, specs) {
 			changes = append(changes, treeChange{path: path, mode: mode})
 		}
 	}
 	for _, path := range now.paths {
-		if _, kept := source[path]; kept {
+		if _, kept := source[path]; kept || now.spares(path, specs) {
 			continue
 		}
 		if info, err := os.Lstat(filepath.Join(x.repository.top, filepath.FromSlash(path))); err == nil && !info.IsDir() {
@@ -137,20 +138,28 @@ func (x *privateIndex) staged(ctx context.Context, specs []string) (map[string]u
 
 // trackedPaths are what the work tree's own index has.
 type trackedPaths struct {
-	paths  []string
-	sparse map[string]bool // those that a sparse checkout leaves out
+	paths []string
+	// hidden are those that git was told not to look at, or that a sparse checkout
+	// leaves out.
+	hidden map[string]bool
+}
+
+// spares reports a path that is left as it is unless it is named itself.
+func (t *trackedPaths) spares(path string, specs []string) bool {
+	return t.hidden[path] && !slices.Contains(specs, path)
 }
 
 func (g *Repository) tracked(ctx context.Context, specs []string) (*trackedPaths, error) {
-	out, err := g.run(ctx, append([]string{"ls-files", "-z", "-t"}, specs...), &RunOptions{MaxOutput: outputLimit.Hard})
+	out, err := g.run(ctx, append([]string{"ls-files", "-z", "-v"}, specs...), &RunOptions{MaxOutput: outputLimit.Hard})
 	if err != nil {
 		return nil, err
 	}
-	t := &trackedPaths{sparse: map[string]bool{}}
+	t := &trackedPaths{hidden: map[string]bool{}}
 	for _, entry := range fields(out.Stdout) {
 		tag, path, _ := strings.Cut(entry, " ")
-		if t.paths = append(t.paths, path); tag == "S" {
-			t.sparse[path] = true
+		t.paths = append(t.paths, path)
+		if tag == "S" || tag != strings.ToUpper(tag) {
+			t.hidden[path] = true
 		}
 	}
 	return t, nil

@@ -20,6 +20,9 @@ func (g *Repository) Snapshot(ctx context.Context, except []string) (*Snapshot, 
 		return nil, err
 	}
 	defer x.close()
+	if err := x.uncover(ctx); err != nil {
+		return nil, err
+	}
 	s := &Snapshot{}
 	if s.Head, err = g.Head(ctx); err != nil {
 		return nil, err
