@@ -162,7 +162,7 @@ func (g *gitTools) worktreePath(given string) (abs, seen string, err error) {
 	return g.Workspace.Abs(at.at), at.policy, nil
 }
 
-// within resolves a path whose directory exists, and reports whether it is in dir.
+// within resolves a path as far as its directory exists, and reports whether it is in dir.
 func within(dir, path string) (string, bool) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

@@ -2,6 +2,8 @@ package git
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,7 +97,7 @@ type AddOptions struct {
 }
 
 // AddWorktree makes a linked worktree at path, which must be absolute and not there
-// yet; the directory that it is to be in must be. The user's configuration stays as
+// yet; directories that are missing on the way are made. The user's configuration stays as
 // it is: nothing is tracked. Codes: CodeGitRef (the branch's name, where it begins, or
 // that another worktree has it), CodeExists, CodeNotFound, CodeLimit (too many
 // worktrees), CodeGitLFS (a file would need a filter that the host has not allowed).
@@ -131,9 +133,9 @@ func (g *Repository) addable(ctx context.Context, path string, opts *AddOptions)
 	if err := checkReason(opts.LockReason); err != nil {
 		return "", err
 	}
-	parent, err := filepath.EvalSymlinks(filepath.Dir(filepath.Clean(path)))
+	parent, err := resolveMissing(filepath.Dir(filepath.Clean(path)))
 	if err != nil {
-		return "", tools.Errorf(tools.CodeNotFound, "the directory that %s is to be in does not exist: %w", path, err)
+		return "", tools.Errorf(tools.AsError(err).Code, "the directory that %s is to be in cannot be had: %w", path, err)
 	}
 	path = filepath.Join(parent, filepath.Base(path))
 	if _, err := os.Lstat(path); err == nil {
@@ -164,6 +166,20 @@ func (g *Repository) addable(ctx context.Context, path string, opts *AddOptions)
 		return "", tools.Errorf(tools.CodeLimit, "the repository has %d linked worktrees, at most %d are possible; remove one first", count, most)
 	}
 	return path, nil
+}
+
+// resolveMissing follows the links of a directory as far as it exists. What is missing
+// of it is made with the worktree, as git worktree add does.
+func resolveMissing(dir string) (string, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+		return real, err
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return "", tools.Errorf(tools.CodeNotFound, "%s is a link that leads nowhere", dir)
+	}
+	parent, err := resolveMissing(filepath.Dir(dir))
+	return filepath.Join(parent, filepath.Base(dir)), err
 }
 
 // worktreePlan is a worktree that can be made.

@@ -72,6 +72,7 @@ func TestAddWorktreeRefuses(t *testing.T) {
 	g, ctx, dir := opened(t, root), t.Context(), t.TempDir()
 	config, err := os.ReadFile(filepath.Join(root, ".git", "config"))
 	must(t, err)
+	must(t, os.Symlink("nowhere", filepath.Join(dir, "dead")))
 	for name, c := range map[string]struct {
 		path string
 		opts AddOptions
@@ -84,7 +85,7 @@ func TestAddWorktreeRefuses(t *testing.T) {
 		"an option as start":  {"w", AddOptions{Branch: "new", Start: "-f"}, tools.CodeToolInput},
 		"a branch and start":  {"w", AddOptions{Branch: "there", Start: "HEAD"}, tools.CodeGitRef},
 		"a branch in use":     {"w", AddOptions{Branch: "main"}, tools.CodeGitRef},
-		"no such directory":   {"no/w", AddOptions{Branch: "new"}, tools.CodeNotFound},
+		"behind a dead link":  {"dead/w", AddOptions{Branch: "new"}, tools.CodeNotFound},
 		"a place that is had": {"", AddOptions{Branch: "new"}, tools.CodeExists},
 		"a reason with lines": {"w", AddOptions{Branch: "new", LockReason: "a\nb"}, tools.CodeToolInput},
 		"too many allowed":    {"w", AddOptions{Branch: "new", Limit: 17}, tools.CodeToolInput},
@@ -104,7 +105,7 @@ func TestAddWorktreeRefuses(t *testing.T) {
 	if after, err := os.ReadFile(filepath.Join(root, ".git", "config")); err != nil || string(after) != string(config) {
 		t.Errorf("the configuration has become %q, %v", after, err)
 	}
-	must(t, errOf(g.AddWorktree(ctx, filepath.Join(dir, "there"), &AddOptions{Branch: "there"})))
+	must(t, errOf(g.AddWorktree(ctx, filepath.Join(dir, "on", "the way", "there"), &AddOptions{Branch: "there"})))
 	must(t, errOf(g.AddWorktree(ctx, filepath.Join(dir, "none"), &AddOptions{Start: "main"})))
 	must(t, errOf(g.AddWorktree(ctx, filepath.Join(dir, "four"), &AddOptions{Branch: "four"})))
 	if _, err := g.AddWorktree(ctx, filepath.Join(dir, "five"), &AddOptions{Branch: "five"}); !errors.Is(err, tools.CodeLimit) {
