@@ -82,6 +82,10 @@ func writeFile(out *tar.Writer, root *os.Root, name string) error {
 		}
 		return out.WriteHeader(header)
 	}
+	if info.IsDir() {
+		header.Typeflag, header.Name = tar.TypeDir, header.Name+"/"
+		return out.WriteHeader(header)
+	}
 	if !info.Mode().IsRegular() {
 		return nil // it became what has no content
 	}
@@ -94,13 +98,16 @@ func writeFile(out *tar.Writer, root *os.Root, name string) error {
 	if err := out.WriteHeader(header); err != nil {
 		return err
 	}
-	_, err = io.CopyN(out, file, info.Size())
+	if _, err = io.CopyN(out, file, info.Size()); errors.Is(err, io.EOF) {
+		return tools.Errorf(tools.CodeWorkspaceDirty, "it was made shorter while it was saved; end what writes to it first")
+	}
 	return err
 }
 
 // content identifies what a path holds: its kind, permissions and bytes.
 type content struct {
 	link bool
+	dir  bool
 	mode fs.FileMode
 	sum  [sha256.Size]byte
 }
@@ -126,6 +133,10 @@ func readContents(r io.Reader, into map[string]content) error {
 		}
 		name, ok := strings.CutPrefix(header.Name, filesPrefix)
 		if !ok {
+			continue
+		}
+		if header.Typeflag == tar.TypeDir {
+			into[strings.TrimSuffix(name, "/")] = content{dir: true}
 			continue
 		}
 		if header.Typeflag == tar.TypeSymlink {
@@ -171,6 +182,9 @@ func contentAt(root *os.Root, name string) (content, error) {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		target, err := root.Readlink(name)
 		return content{link: true, sum: sha256.Sum256([]byte(target))}, err
+	}
+	if info.IsDir() {
+		return content{dir: true}, nil
 	}
 	if !info.Mode().IsRegular() {
 		return content{}, fs.ErrNotExist
@@ -234,6 +248,9 @@ func unpackDeleted(in io.Reader, root *os.Root) error {
 func parent(name string) string { return name[:max(0, strings.LastIndexByte(name, '/'))] }
 
 func unpackFile(in io.Reader, root *os.Root, name string, header *tar.Header) error {
+	if header.Typeflag == tar.TypeDir {
+		return root.MkdirAll(strings.TrimSuffix(name, "/"), 0o777)
+	}
 	if dir := parent(name); dir != "" {
 		if err := root.MkdirAll(dir, 0o777); err != nil {
 			return err

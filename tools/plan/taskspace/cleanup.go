@@ -3,8 +3,12 @@ package taskspace
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/git"
 	"github.com/prism-ls/prism-ls/tools/state"
 )
 
@@ -55,31 +59,37 @@ func (h *held) cleanup(ctx context.Context, policy Policy) error {
 	if err := tools.Planned(ctx, leaving); err != nil {
 		return err
 	}
-	if h.space.State != Cleaning {
-		for i := range h.space.Repositories {
-			if wt := &h.space.Repositories[i]; wt.Step == Made { // all that an earlier cleanup saved is there again
-				h.space.Stale = append(h.space.Stale, wt.artifacts()...)
-				wt.Saved = nil
-			}
-		}
-	}
-	h.space.State, h.space.Policy = Cleaning, &policy
+	stale := h.enter(&policy)
 	if err := h.save(ctx); err != nil {
 		return err
 	}
+	h.m.dropArtifacts(ctx, h.key.Owner, stale)
 	for i := range h.space.Repositories {
 		if err := h.clear(ctx, &h.space.Repositories[i]); err != nil {
 			return err
 		}
 	}
-	stale := h.space.Stale
-	h.space.State, h.space.Policy, h.space.Stale = Closed, nil, nil
+	h.space.State, h.space.Policy = Closed, nil
 	if err := h.save(ctx); err != nil {
 		return err
 	}
-	h.m.dropArtifacts(ctx, h.key.Owner, stale)
 	h.m.tidy(h.space)
 	return nil
+}
+
+// enter has the record say that the cleanup is under way. It returns artifacts of an
+// earlier one that was undone: all that they hold is in the work trees again.
+func (h *held) enter(policy *Policy) (stale []Artifact) {
+	if h.space.State != Cleaning {
+		for i := range h.space.Repositories {
+			if wt := &h.space.Repositories[i]; wt.Step == Made {
+				stale = append(stale, wt.artifacts()...)
+				wt.Saved = nil
+			}
+		}
+	}
+	h.space.State, h.space.Policy = Cleaning, policy
+	return stale
 }
 
 // and lifts what either lifts.
@@ -153,7 +163,7 @@ func (h *held) clear(ctx context.Context, wt *Worktree) error {
 	}
 	// Only now, where no path leads to it any more, is it looked at for good.
 	if f, err = h.m.inspect(ctx, h.space, wt); err != nil {
-		return err
+		return h.refuse(ctx, wt, err)
 	}
 	if left := h.space.Policy.standing(f.problems); len(left) > 0 {
 		return h.refuse(ctx, wt, refusal(h.space.TaskID, left))
@@ -176,9 +186,8 @@ func (h *held) cleared(ctx context.Context, wt *Worktree) error {
 // refuse puts a work tree back where it was, and ends the cleanup for now. The workspace
 // is in use again if all of it is still there.
 func (h *held) refuse(ctx context.Context, wt *Worktree, cause error) error {
-	if !errors.Is(cause, tools.CodeWorkspaceDirty) && !errors.Is(cause, tools.CodeWorkspaceLocked) && !errors.Is(cause, tools.CodeWorkspaceFingerprint) &&
-		!errors.Is(cause, tools.CodeWorkspaceOwnership) && !errors.Is(cause, tools.CodeWorkspaceLimit) && !errors.Is(cause, tools.CodeStateLimit) {
-		return cause // a failure, which the next cleanup goes on from
+	if context.Cause(ctx) != nil || errors.Is(cause, tools.CodeWorkspaceFence) {
+		return cause // stopped, or not ours any more: the next cleanup goes on from here
 	}
 	if _, there, err := directoryAt(h.m.leaving(h.space, wt)); err == nil && there && wt.Step == Made {
 		if err := h.relocate(ctx, wt, h.m.leaving(h.space, wt), wt.Path); err != nil {
@@ -216,28 +225,86 @@ func (h *held) clearPlanned(ctx context.Context, wt *Worktree) error {
 // clearMissing is for a work tree that is not there any more: git had removed it before
 // a crash, or somebody has, which the policy then takes for that.
 func (h *held) clearMissing(ctx context.Context, wt *Worktree, f *facts) error {
+	if wt.Step != Leaving {
+		if err := h.preserveMissing(ctx, wt, f); err != nil {
+			return h.refuse(ctx, wt, err)
+		}
+	}
 	if f.registered {
-		tips, err := h.lost(ctx, wt, f)
+		text, _, err := readLine(filepath.Join(adminDir(f.common, wt.Admin), "gitdir"))
 		if err != nil {
 			return err
 		}
-		if len(tips) > 0 && !wt.pinned(tips) {
-			saved := Saved{Head: wt.Head}
-			if saved.Pin, saved.Commits, err = h.bundle(ctx, wt, tips, nil); err != nil {
-				return err
-			}
-			wt.Saved = append(wt.Saved, saved)
-			if err := h.save(ctx); err != nil {
-				return err
-			}
-		}
-		text, _, err := readLine(adminDir(f.common, wt.Admin) + "/gitdir")
-		if err != nil {
-			return err
-		}
-		if err := h.remove(ctx, wt, trimGit(text), true); err != nil {
+		if err := h.remove(ctx, wt, filepath.Dir(text), true); err != nil {
 			return err
 		}
 	}
 	return h.cleared(ctx, wt)
+}
+
+// preserveMissing saves what git still has of a work tree that is gone: where HEAD was,
+// staged content, and commits that nothing else leads to.
+func (h *held) preserveMissing(ctx context.Context, wt *Worktree, f *facts) (err error) {
+	saved := Saved{Head: wt.Head, Ref: "refs/heads/" + wt.Branch}
+	if f.registered {
+		if err := h.saveMissing(ctx, wt, f, &saved); err != nil {
+			return err
+		}
+	} else if f.common != "" {
+		now, err := h.m.branchID(ctx, wt.Repository, wt.Branch)
+		if err != nil {
+			return err
+		}
+		if now != "" {
+			saved.Head = now
+		}
+	}
+	wt.Saved, wt.Step = append(wt.Saved, saved), Leaving
+	return h.save(ctx)
+}
+
+func (h *held) saveMissing(ctx context.Context, wt *Worktree, f *facts, saved *Saved) (err error) {
+	head := "worktrees/" + f.admin + "/HEAD" // gitrevisions(7): another work tree's
+	if saved.Head, err = h.m.refID(ctx, wt.Repository, head); err != nil {
+		return err
+	}
+	text, _, err := readLine(filepath.Join(adminDir(f.common, f.admin), "HEAD"))
+	if err != nil {
+		return err
+	}
+	saved.Ref, _ = strings.CutPrefix(text, "ref: ")
+	if saved.Ref == text {
+		saved.Ref = ""
+	}
+	tips, err := h.lost(ctx, wt, f)
+	if err != nil {
+		return err
+	}
+	a := &archive{top: h.m.home(h.space)}
+	blobs, err := h.stagedMissing(ctx, wt, f, saved.Head, a)
+	if err != nil {
+		return err
+	}
+	if len(tips) > 0 || len(blobs) > 0 {
+		if saved.Pin, saved.Commits, err = h.bundle(ctx, wt, tips, blobs); err != nil {
+			return err
+		}
+	}
+	saved.Files, err = h.archive(ctx, wt, a)
+	return err
+}
+
+// stagedMissing takes the index of a work tree that is gone into the archive, if it
+// differs from HEAD, and returns the blobs that only it has.
+func (h *held) stagedMissing(ctx context.Context, wt *Worktree, f *facts, head string, a *archive) ([]string, error) {
+	index := filepath.Join(adminDir(f.common, f.admin), "index")
+	if _, err := os.Stat(index); head == "" || os.IsNotExist(err) {
+		return nil, nil
+	}
+	env := []string{"GIT_INDEX_FILE=" + index}
+	out, err := h.m.git.Run(ctx, wt.Repository, []string{"diff-index", "--cached", "--quiet", head}, &git.RunOptions{Env: env, OKCodes: []int{1}, Timeout: longest})
+	if err != nil || out.ExitCode == 0 {
+		return nil, err
+	}
+	return h.index(ctx, &indexed{wt.Repository, head, env}, a)
 }

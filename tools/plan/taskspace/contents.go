@@ -85,10 +85,7 @@ func (h *held) scan(ctx context.Context, f *facts, policy *Policy) (*contents, e
 		return nil, err
 	}
 	defer done()
-	private := &git.RunOptions{
-		Env: []string{"GIT_INDEX_FILE=" + index}, Timeout: longest, MaxOutput: 64 << 20,
-		Config: []string{"core.untrackedCache=false", "core.ignoreStat=false", "core.splitIndex=false"},
-	}
+	private := within(f.at, index)
 	if f.head != "" { // else the index is empty, as the commit is
 		if _, err := h.m.git.Run(ctx, f.at, []string{"read-tree", "HEAD"}, private); err != nil {
 			return nil, err
@@ -111,8 +108,23 @@ func (h *held) scan(ctx context.Context, f *facts, policy *Policy) (*contents, e
 	return c, err
 }
 
+// within is for git commands that look at a work tree with an index of their own. What
+// the repository's settings could hide is named: another directory than this one, files
+// whose names differ in case alone, files that are taken for unchanged.
+func within(top, index string) *git.RunOptions {
+	return &git.RunOptions{
+		Env: append(ownTree(top), "GIT_INDEX_FILE="+index), Timeout: longest, MaxOutput: 64 << 20,
+		Config: []string{"core.untrackedCache=false", "core.ignoreStat=false", "core.splitIndex=false", "core.ignoreCase=false"},
+	}
+}
+
+// ownTree keeps settings from giving a work tree another directory (git-config(1),
+// core.worktree).
+func ownTree(top string) []string { return []string{"GIT_WORK_TREE=" + top} }
+
 // sort reads git's list (git-status(1), "Porcelain Format Version 1").
 func (h *held) sort(c *contents, f *facts, list []byte, policy *Policy) error {
+	walked := map[string]bool{}
 	for entry := range strings.SplitSeq(strings.TrimSuffix(string(list), "\x00"), "\x00") {
 		if len(entry) < 4 {
 			continue
@@ -123,6 +135,7 @@ func (h *held) sort(c *contents, f *facts, list []byte, policy *Policy) error {
 			continue
 		}
 		before := len(c.files)
+		walked[strings.TrimSuffix(name, "/")] = true
 		if err := h.walk(c, f.at, name, letters == "!!", policy); err != nil {
 			return err
 		}
@@ -130,9 +143,38 @@ func (h *held) sort(c *contents, f *facts, list []byte, policy *Policy) error {
 			c.ignored += len(c.files) - before
 		}
 	}
+	if err := h.repositories(c, f.at, walked); err != nil {
+		return err
+	}
 	slices.Sort(c.files)
 	c.files = slices.Compact(c.files)
 	return nil
+}
+
+// repositories adds those that somebody has made of tracked directories: git lists
+// nothing that is called .git.
+func (h *held) repositories(c *contents, top string, walked map[string]bool) error {
+	return filepath.WalkDir(top, func(full string, entry fs.DirEntry, err error) error {
+		if os.IsNotExist(err) {
+			return nil // it went meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(top, full)
+		switch rel = filepath.ToSlash(rel); {
+		case err != nil || rel == ".git":
+		case walked[rel]:
+		case entry.Name() == ".git":
+			err = h.walk(c, top, rel, false, nil)
+		default:
+			return nil
+		}
+		if err == nil && entry.IsDir() {
+			err = fs.SkipDir
+		}
+		return err
+	})
 }
 
 // walk adds a file, or all of a directory, a repository within it included.
@@ -156,11 +198,16 @@ func (h *held) walk(c *contents, top, name string, ignored bool, policy *Policy)
 			}
 			return nil
 		}
-		if !entry.Type().IsRegular() && entry.Type()&fs.ModeSymlink == 0 {
-			return nil // a directory, or what has no content
+		switch {
+		case entry.IsDir():
+			if inside, err := os.ReadDir(full); err != nil || len(inside) > 0 {
+				return err
+			} // an empty one may be what makes a repository of the one above
+		case !entry.Type().IsRegular() && entry.Type()&fs.ModeSymlink == 0:
+			return nil // it has no content
 		}
 		if int64(len(c.files)) >= h.m.limits.SavedFiles {
-			return over("files of repository that are not committed", int64(len(c.files))+1, h.m.limits.SavedFiles)
+			return over("files that are not committed", int64(len(c.files))+1, h.m.limits.SavedFiles)
 		}
 		c.files = append(c.files, rel)
 		return nil
@@ -190,7 +237,7 @@ func (h *held) sparse(ctx context.Context, f *facts, c *contents) error {
 	if len(c.deleted) == 0 {
 		return nil
 	}
-	out, err := h.m.git.Run(ctx, f.at, []string{"ls-files", "-t", "-z"}, &git.RunOptions{MaxOutput: 64 << 20})
+	out, err := h.m.git.Run(ctx, f.at, []string{"ls-files", "-t", "-z"}, &git.RunOptions{Env: ownTree(f.at), MaxOutput: 64 << 20})
 	if err != nil {
 		return err
 	}
@@ -207,21 +254,21 @@ func (h *held) sparse(ctx context.Context, f *facts, c *contents) error {
 // staged reports whether the work tree's own index differs from HEAD.
 func (h *held) staged(ctx context.Context, f *facts) (bool, error) {
 	if f.head == "" {
-		out, err := h.m.git.Run(ctx, f.at, []string{"ls-files", "-z"}, &git.RunOptions{MaxOutput: 1 << 20, Partial: true})
+		out, err := h.m.git.Run(ctx, f.at, []string{"ls-files", "-z"}, &git.RunOptions{Env: ownTree(f.at), MaxOutput: 1 << 20, Partial: true})
 		return err == nil && len(out.Stdout) > 0, err
 	}
 	if _, err := os.Stat(filepath.Join(adminDir(f.common, f.admin), "index")); os.IsNotExist(err) {
 		return false, nil
 	}
 	args := []string{"diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD"}
-	out, err := h.m.git.Run(ctx, f.at, args, &git.RunOptions{OKCodes: []int{1}, Timeout: longest})
+	out, err := h.m.git.Run(ctx, f.at, args, &git.RunOptions{Env: ownTree(f.at), OKCodes: []int{1}, Timeout: longest})
 	return err == nil && out.ExitCode == 1, err
 }
 
 // submodules finds those that have content, of HEAD and of the index.
 func (h *held) submodules(ctx context.Context, f *facts, private *git.RunOptions) ([]string, error) {
 	var found []string
-	for _, opts := range []*git.RunOptions{private, {MaxOutput: 64 << 20}} {
+	for _, opts := range []*git.RunOptions{private, {Env: ownTree(f.at), MaxOutput: 64 << 20}} {
 		out, err := h.m.git.Run(ctx, f.at, []string{"ls-files", "-s", "-z"}, opts)
 		if err != nil {
 			return nil, err

@@ -86,8 +86,7 @@ func (m *Manager) inspect(ctx context.Context, space *Space, wt *Worktree) (*fac
 	var err error
 	if i.common, err = m.commonDir(ctx, wt.Repository); err != nil {
 		if _, statErr := os.Stat(wt.Repository); statErr != nil || gone(err) {
-			i.problem(tools.CodeWorkspaceUnknown, "", "its repository is not at %s any more", wt.Repository)
-			return &i.facts, nil
+			return &i.facts, i.withoutRepository()
 		}
 		return nil, err
 	}
@@ -113,6 +112,22 @@ func (m *Manager) inspect(ctx context.Context, space *Space, wt *Worktree) (*fac
 		return &i.facts, nil // found to be a problem, or half removed by us
 	}
 	return &i.facts, i.position(ctx)
+}
+
+// withoutRepository is for a work tree whose repository is gone: what is new in it
+// cannot be told, and so it has to be gone, too.
+func (i *inspection) withoutRepository() error {
+	for _, place := range []string{i.m.leaving(i.space, i.wt), i.wt.Path} {
+		switch _, err := os.Lstat(place); {
+		case err == nil:
+			i.problem(tools.CodeWorkspaceUnknown, "", "its repository is not at %s any more; move that back, or move %s away, which nobody knows then", i.wt.Repository, place)
+			return nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	i.problem(tools.CodeWorkspaceUnknown, liftsMissing, "its repository is not at %s any more, and the work tree not at %s", i.wt.Repository, i.wt.Path)
+	return nil
 }
 
 // find looks where the work tree may be.
@@ -146,6 +161,24 @@ func (i *inspection) find() error {
 			i.problem(tools.CodeWorkspaceOwnership, liftsUnowned, "the directory at %s is another one than was made", place)
 		}
 		return nil
+	}
+	return i.elsewhere()
+}
+
+// elsewhere is for a work tree that is not where it was: only if git has it nowhere else
+// it is missing.
+func (i *inspection) elsewhere() error {
+	back, _, err := readLine(filepath.Join(adminDir(i.common, i.admin), "gitdir"))
+	if err != nil {
+		return err
+	}
+	if place := filepath.Dir(back); back != "" {
+		if _, err := os.Lstat(place); err == nil {
+			i.problem(tools.CodeWorkspaceUnknown, "", "the work tree was moved to %s; move it back to %s (git worktree move -f -f)", place, i.wt.Path)
+			return nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	i.problem(tools.CodeWorkspaceUnknown, liftsMissing, "the work tree is not at %s any more", i.wt.Path)
 	return nil

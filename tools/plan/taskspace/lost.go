@@ -120,10 +120,17 @@ func (h *held) commits(ctx context.Context, repository string, ids []string) ([]
 	return list, nil
 }
 
+// indexed is a work tree's index, to be asked for with these arguments of git.
+type indexed struct {
+	dir, head string
+	env       []string
+}
+
 // stagedBlobs are the objects of the index that HEAD does not have.
-func (h *held) stagedBlobs(ctx context.Context, f *facts) ([]string, error) {
-	args := []string{"diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", "HEAD"}
-	unmerged, err := h.m.git.Run(ctx, f.at, []string{"ls-files", "-u", "-z"}, &git.RunOptions{MaxOutput: 64 << 20})
+func (h *held) stagedBlobs(ctx context.Context, in *indexed) ([]string, error) {
+	args := []string{"diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", in.head}
+	opts := &git.RunOptions{Env: in.env, MaxOutput: 64 << 20}
+	unmerged, err := h.m.git.Run(ctx, in.dir, []string{"ls-files", "-u", "-z"}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -133,17 +140,17 @@ func (h *held) stagedBlobs(ctx context.Context, f *facts) ([]string, error) {
 			blobs = append(blobs, fields[1])
 		}
 	}
-	if f.head == "" {
+	if in.head == "" {
 		args = []string{"ls-files", "-s", "-z"}
 	}
-	out, err := h.m.git.Run(ctx, f.at, args, &git.RunOptions{MaxOutput: 64 << 20})
+	out, err := h.m.git.Run(ctx, in.dir, args, opts)
 	if err != nil {
 		return nil, err
 	}
 	for entry := range strings.SplitSeq(string(out.Stdout), "\x00") {
 		fields := strings.Fields(entry)
 		switch {
-		case f.head == "" && len(fields) > 2 && fields[0] != "160000":
+		case in.head == "" && len(fields) > 2 && fields[0] != "160000":
 			blobs = append(blobs, fields[1])
 		case strings.HasPrefix(entry, ":") && len(fields) > 4 && fields[1] != "160000" && strings.Trim(fields[3], "0") != "":
 			blobs = append(blobs, fields[3])

@@ -48,8 +48,6 @@ type Space struct {
 	Repositories []Worktree `json:"repositories"`
 	// Artifacts are what somebody attached; what cleanups saved is with the work trees.
 	Artifacts []Artifact `json:"artifacts"`
-	// Stale are artifacts of a cleanup that was undone, to be deleted with the next one.
-	Stale []Artifact `json:"stale,omitempty"`
 	// Policy is what the cleanup under way was allowed.
 	Policy    *Policy   `json:"policy,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
@@ -143,7 +141,7 @@ func (wt *Worktree) artifacts() []Artifact {
 
 // named are all artifacts of the record.
 func (s *Space) named() []Artifact {
-	list := append(slices.Clone(s.Artifacts), s.Stale...)
+	list := slices.Clone(s.Artifacts)
 	for _, wt := range s.Repositories {
 		list = append(list, wt.artifacts()...)
 	}

@@ -64,8 +64,8 @@ func (h *held) unsaved(ctx context.Context, wt *Worktree, f *facts, c *contents)
 	return different(f.at, c.files, kept)
 }
 
-// saveRest saves files, and on the first look also what was deleted and staged, and
-// commits that nothing leads to. It returns nil if there is nothing to save.
+// saveRest saves files, and on the first look also where HEAD was, what was deleted and
+// staged, and commits that nothing leads to. It returns nil if there is nothing more.
 func (h *held) saveRest(ctx context.Context, wt *Worktree, f *facts, c *contents, files []string) (*Saved, error) {
 	first := wt.Step != Leaving
 	a := &archive{top: f.at, files: files}
@@ -77,7 +77,7 @@ func (h *held) saveRest(ctx context.Context, wt *Worktree, f *facts, c *contents
 	if first {
 		a.deleted = c.deleted
 		if c.staged {
-			if blobs, err = h.index(ctx, f, a); err != nil {
+			if blobs, err = h.index(ctx, &indexed{f.at, f.head, ownTree(f.at)}, a); err != nil {
 				return nil, err
 			}
 		}
@@ -90,25 +90,31 @@ func (h *held) saveRest(ctx context.Context, wt *Worktree, f *facts, c *contents
 			return nil, err
 		}
 	}
-	if len(files) > 0 || len(a.deleted) > 0 || a.index != nil {
-		if saved.Files, err = h.put(ctx, wt.RepositoryID+" files", func(w io.Writer) error { return a.write(ctx, w) }); err != nil {
-			return nil, err
-		}
+	if saved.Files, err = h.archive(ctx, wt, a); err != nil {
+		return nil, err
 	}
-	if saved.Files == nil && saved.Commits == nil && (!first || f.head == "" || f.head == wt.Head && f.ref == "refs/heads/"+wt.Branch) {
+	if saved.Files == nil && saved.Commits == nil && !first { // the first says where HEAD was
 		return nil, nil
 	}
 	return saved, nil
 }
 
+// archive keeps files, deletions and the index as an artifact, nil without any of them.
+func (h *held) archive(ctx context.Context, wt *Worktree, a *archive) (*Artifact, error) {
+	if len(a.files) == 0 && len(a.deleted) == 0 && a.index == nil {
+		return nil, nil
+	}
+	return h.put(ctx, wt.RepositoryID+" files", func(w io.Writer) error { return a.write(ctx, w) })
+}
+
 // index takes the index into the archive, and returns the blobs that only it has.
-func (h *held) index(ctx context.Context, f *facts, a *archive) ([]string, error) {
-	out, err := h.m.git.Run(ctx, f.at, []string{"ls-files", "-s", "-z"}, &git.RunOptions{MaxOutput: 64 << 20})
+func (h *held) index(ctx context.Context, in *indexed, a *archive) ([]string, error) {
+	out, err := h.m.git.Run(ctx, in.dir, []string{"ls-files", "-s", "-z"}, &git.RunOptions{Env: in.env, MaxOutput: 64 << 20})
 	if err != nil {
 		return nil, err
 	}
 	a.index = out.Stdout
-	return h.stagedBlobs(ctx, f)
+	return h.stagedBlobs(ctx, in)
 }
 
 // bundle pins commits and blobs, and keeps them as an artifact.

@@ -3,7 +3,6 @@ package taskspace
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/state"
@@ -144,6 +143,3 @@ func (m *Manager) Attach(ctx context.Context, owner state.Owner, taskID string, 
 		return h.save(ctx)
 	})
 }
-
-// trimGit takes the work tree out of the path of its .git.
-func trimGit(path string) string { return filepath.Dir(path) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -40,14 +41,12 @@ func (h *held) add(ctx context.Context, wt *Worktree) error {
 func (h *held) start(ctx context.Context, wt *Worktree) (*git.AddOptions, error) {
 	opts := &git.AddOptions{LockReason: wt.LockReason, Limit: h.m.limits.Worktrees}
 	ref, id := "refs/heads/"+wt.Branch, wt.Base
-	back := len(wt.Saved) > 0 || wt.Head != wt.Base
-	if n := len(wt.Saved); n > 0 {
+	n := len(wt.Saved)
+	if n > 0 {
 		ref, id = wt.Saved[n-1].Ref, wt.Saved[n-1].Head
 		if id == "" { // it had no commit
 			ref, id = "", wt.Head
 		}
-	} else if back {
-		id = wt.Head
 	}
 	branch, ok := cutBranch(ref)
 	if !ok {
@@ -55,19 +54,40 @@ func (h *held) start(ctx context.Context, wt *Worktree) (*git.AddOptions, error)
 		return opts, nil
 	}
 	now, err := h.m.branchID(ctx, wt.Repository, branch)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case now == "":
+	}
+	if n > 0 {
+		// The branch may have gone on without it, and be somebody else's now.
+		if free, err := h.free(ctx, wt, branch, now); err != nil || !free || now != "" && now != id {
+			opts.Start = id
+			return opts, err
+		}
+	}
+	switch now {
+	case "":
 		opts.Branch, opts.Start = branch, id
-	case now == id: // left by a crash, or never gone
+	case id: // left by a crash, or never gone
 		opts.Branch = branch
-	case back: // the branch went on without it
-		opts.Start = id
 	default:
 		return nil, tools.Errorf(tools.CodeGitRef, "repository %s has a branch %s at %s already; a workspace makes its own", wt.RepositoryID, branch, now)
 	}
 	return opts, nil
+}
+
+// free reports whether a branch can be checked out: one that is there, if nobody has it
+// so, and one that is not, if it can be made.
+func (h *held) free(ctx context.Context, wt *Worktree, branch, now string) (bool, error) {
+	if now == "" {
+		taken, err := h.m.inTheWay(ctx, wt.Repository, branch)
+		return err == nil && taken == "", err
+	}
+	repository, err := h.m.git.Repository(ctx, wt.Repository)
+	if err != nil {
+		return false, err
+	}
+	all, err := repository.LinkedWorktrees(ctx)
+	return err == nil && !slices.ContainsFunc(all, func(w git.LinkedWorktree) bool { return w.Branch == "refs/heads/"+branch }), err
 }
 
 // relocate gives the work tree another place, and tells git. Either half may have
