@@ -104,7 +104,11 @@ func (h *held) scan(ctx context.Context, f *facts, policy *Policy) (*contents, e
 	if c.staged, err = h.staged(ctx, f); err != nil {
 		return nil, err
 	}
-	c.submodules, err = h.submodules(ctx, f, private)
+	places := []*git.RunOptions{private}
+	if c.staged { // else it has what HEAD has
+		places = append(places, &git.RunOptions{Env: ownTree(f.at), MaxOutput: 64 << 20})
+	}
+	c.submodules, err = h.submodules(ctx, f, places)
 	return c, err
 }
 
@@ -266,9 +270,9 @@ func (h *held) staged(ctx context.Context, f *facts) (bool, error) {
 }
 
 // submodules finds those that have content, of HEAD and of the index.
-func (h *held) submodules(ctx context.Context, f *facts, private *git.RunOptions) ([]string, error) {
+func (h *held) submodules(ctx context.Context, f *facts, places []*git.RunOptions) ([]string, error) {
 	var found []string
-	for _, opts := range []*git.RunOptions{private, {Env: ownTree(f.at), MaxOutput: 64 << 20}} {
+	for _, opts := range places {
 		out, err := h.m.git.Run(ctx, f.at, []string{"ls-files", "-s", "-z"}, opts)
 		if err != nil {
 			return nil, err

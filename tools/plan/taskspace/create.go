@@ -185,7 +185,7 @@ func (h *held) build(ctx context.Context, wt *Worktree) error {
 
 // adopt makes sure that what is at the path is what was moved there before a crash.
 func (h *held) adopt(ctx context.Context, wt *Worktree) error {
-	common, err := h.m.commonDir(ctx, wt.Repository)
+	common, err := h.commonDir(ctx, wt)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,19 @@ func (m *Manager) commonDir(ctx context.Context, dir string) (string, error) {
 	return filepath.FromSlash(strings.TrimSuffix(string(out.Stdout), "\n")), nil
 }
 
+// commonDir is that of a work tree's repository, which is asked for once while the lease
+// is held.
+func (h *held) commonDir(ctx context.Context, wt *Worktree) (string, error) {
+	if common := h.commons[wt.Repository]; common != "" {
+		return common, nil
+	}
+	common, err := h.m.commonDir(ctx, wt.Repository)
+	if err == nil {
+		h.commons[wt.Repository] = common
+	}
+	return common, err
+}
+
 // branchID is the commit of a branch, "" where there is none.
 func (m *Manager) branchID(ctx context.Context, repository, branch string) (string, error) {
 	return m.refID(ctx, repository, "refs/heads/"+branch)

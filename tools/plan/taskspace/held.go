@@ -48,6 +48,8 @@ type held struct {
 	key   state.Key
 	space *Space
 	steps int64
+	// commons are the directories of repositories that have been asked for.
+	commons map[string]string
 
 	stop context.CancelCauseFunc
 	done chan struct{}
@@ -79,7 +81,7 @@ func (m *Manager) hold(ctx context.Context, owner state.Owner, taskID string) (*
 	if err != nil {
 		return nil, nil, coded(taskID, err)
 	}
-	h := &held{m: m, key: lease.Key, lease: lease, done: make(chan struct{})}
+	h := &held{m: m, key: lease.Key, lease: lease, done: make(chan struct{}), commons: map[string]string{}}
 	working, stop := context.WithCancelCause(ctx)
 	h.stop = stop
 	go h.keep(working)

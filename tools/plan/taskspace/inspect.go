@@ -266,6 +266,9 @@ func (i *inspection) position(ctx context.Context) (err error) {
 		i.problem(tools.CodeWorkspaceFingerprint, liftsMovedHead, "its HEAD is %s, and not the branch %s", orDetached(i.ref), i.wt.Branch)
 		return nil
 	}
+	if i.head == i.wt.Head {
+		return nil
+	}
 	on, err := i.m.ancestor(ctx, i.at, i.wt.Head, i.head)
 	if err == nil && !on {
 		i.problem(tools.CodeWorkspaceFingerprint, liftsMovedHead, "its branch %s is at %s, which does not lead to the recorded %s", i.wt.Branch, i.head, i.wt.Head)

@@ -43,8 +43,10 @@ func soil(t testing.TB, path string) {
 // TestNothingIsLost: all that a work tree holds comes back, also when the repository
 // has forgotten what only the work tree had.
 func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
 	for _, forgotten := range []bool{false, true} {
 		t.Run(fmt.Sprintf("forgotten=%v", forgotten), func(t *testing.T) {
+			t.Parallel()
 			f := newFixture(t)
 			_, path := f.make("t")
 			soil(t, path)
@@ -230,6 +232,7 @@ func conflict(t testing.TB, path string) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	t.Cleanup(func() {
 		if !t.Failed() {
 			t.Logf("figure: ways in which a work tree is not to be removed = %d, each refused with everything as it was", len(refusals()))
@@ -237,6 +240,7 @@ func TestRefusals(t *testing.T) {
 	})
 	for _, c := range refusals() {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			f := newFixture(t)
 			_, path := f.make("t")
 			c.do(t, f, path)
@@ -277,6 +281,7 @@ func TestRefusals(t *testing.T) {
 
 // TestMainIsNeverRemoved: not even where the record itself says so.
 func TestMainIsNeverRemoved(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	space, path := f.make("t")
 	must(t, os.RemoveAll(path))
@@ -294,6 +299,7 @@ func TestMainIsNeverRemoved(t *testing.T) {
 // TestWritersWhileCleaning: whoever writes by path either fails, or what was written is
 // there or saved.
 func TestWritersWhileCleaning(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	for round := range 5 {
 		task := fmt.Sprintf("t%d", round)
@@ -338,6 +344,7 @@ func TestWritersWhileCleaning(t *testing.T) {
 }
 
 func TestOddFiles(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	_, path := f.make("t")
 	must(t, syscall.Mkfifo(filepath.Join(path, "fifo"), 0o600))

@@ -84,7 +84,7 @@ func (h *held) candidates(ctx context.Context, wt *Worktree, f *facts) ([]string
 			ids = append(ids, text)
 		}
 	}
-	if f.head != "" {
+	if _, err := os.Stat(filepath.Join(admin, "refs")); err == nil && f.head != "" {
 		out, err := h.m.git.Run(ctx, f.at, []string{"for-each-ref", "--format=%(objectname)", "refs/worktree", "refs/bisect", "refs/rewritten"}, nil)
 		if err != nil {
 			return nil, err

@@ -157,6 +157,7 @@ func (f *fixture) killedAt(role string, step int) bool {
 }
 
 func TestKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
 	for _, verb := range []string{"create", "cleanup", "undo"} {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
@@ -201,6 +202,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 
 // TestKilledAtAnyTime: also in the middle of what git does.
 func TestKilledAtAnyTime(t *testing.T) {
+	t.Parallel()
 	f := durable(t)
 	rounds := 12
 	if stride() == 1 {
@@ -237,6 +239,7 @@ func TestKilledAtAnyTime(t *testing.T) {
 // TestManyAtOnce: processes that do the same at once all see it done, and it is done
 // once.
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	f := durable(t)
 	for _, verb := range []string{"create", "cleanup", "undo", "cleanup"} {
 		var running []*exec.Cmd
@@ -265,37 +268,41 @@ func TestManyAtOnce(t *testing.T) {
 // TestStoppedBeyondItsLease: who was stopped for longer than the lease lasts changes
 // nothing any more.
 func TestStoppedBeyondItsLease(t *testing.T) {
+	t.Parallel()
 	for step := 1; step < 60; step += 9 {
-		f := durable(t)
-		space, err := f.m.Create(t.Context(), ada, request("t", "shop", "lib"))
-		must(t, err)
-		path := space.Repositories[0].Path
-		soil(t, path)
-		want := tree(t, path)
-		cmd := f.again("cleanup stop", step)
-		out := &lines{got: make(chan string, 10)}
-		cmd.Stdout = out
-		must(t, cmd.Start())
-		first := <-out.got
-		if first == "done" {
-			must(t, cmd.Wait())
-			if step < 10 {
-				t.Errorf("only %d steps", step)
-			}
-			return
-		}
-		// Somebody else cleans up and undoes it, which waits for the lease to end.
-		must(t, act(f.m, "cleanup"))
-		must(t, act(f.m, "undo"))
-		must(t, cmd.Process.Signal(syscall.SIGCONT))
+		t.Run(fmt.Sprintf("step %d", step), func(t *testing.T) { t.Parallel(); stoppedAt(t, step) })
+	}
+}
+
+func stoppedAt(t *testing.T, step int) {
+	f := durable(t)
+	space, err := f.m.Create(t.Context(), ada, request("t", "shop", "lib"))
+	must(t, err)
+	path := space.Repositories[0].Path
+	soil(t, path)
+	want := tree(t, path)
+	cmd := f.again("cleanup stop", step)
+	out := &lines{got: make(chan string, 10)}
+	cmd.Stdout = out
+	must(t, cmd.Start())
+	if first := <-out.got; first == "done" {
 		must(t, cmd.Wait())
-		if result := <-out.got; result != string(tools.CodeWorkspaceFence) {
-			t.Errorf("stopped at step %d, it ended with %s", step, result)
+		if step < 10 {
+			t.Errorf("it has no step %d", step)
 		}
-		expectTree(t, fmt.Sprintf("stopped at step %d", step), tree(t, path), want)
-		if _, err := f.m.Verify(t.Context(), ada, "t", false); err != nil {
-			t.Errorf("stopped at step %d: %v", step, err)
-		}
+		return
+	}
+	// Somebody else cleans up and undoes it, which waits for the lease to end.
+	must(t, act(f.m, "cleanup"))
+	must(t, act(f.m, "undo"))
+	must(t, cmd.Process.Signal(syscall.SIGCONT))
+	must(t, cmd.Wait())
+	if result := <-out.got; result != string(tools.CodeWorkspaceFence) {
+		t.Errorf("it ended with %s", result)
+	}
+	expectTree(t, "after that", tree(t, path), want)
+	if _, err := f.m.Verify(t.Context(), ada, "t", false); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -70,6 +70,7 @@ func everyStep(t *testing.T, prepare func(*fixture), do func(*fixture) error, af
 }
 
 func TestCreateFailsAtEveryStep(t *testing.T) {
+	t.Parallel()
 	create := func(f *fixture) error {
 		_, err := f.m.Create(context.Background(), ada, request("t", "shop", "lib"))
 		return err
@@ -94,6 +95,7 @@ func TestCreateFailsAtEveryStep(t *testing.T) {
 }
 
 func TestCleanupFailsAtEveryStep(t *testing.T) {
+	t.Parallel()
 	var want map[string]string
 	var status string
 	prepare := func(f *fixture) {
@@ -121,6 +123,7 @@ func TestCleanupFailsAtEveryStep(t *testing.T) {
 }
 
 func TestUndoFailsAtEveryStep(t *testing.T) {
+	t.Parallel()
 	var want map[string]string
 	prepare := func(f *fixture) {
 		space, err := f.m.Create(context.Background(), ada, request("t", "shop"))
@@ -150,6 +153,7 @@ func TestUndoFailsAtEveryStep(t *testing.T) {
 
 // TestCleanupAfterHalfAnUndo: what was saved is not forgotten.
 func TestCleanupAfterHalfAnUndo(t *testing.T) {
+	t.Parallel()
 	for n := 2; ; n += stride() {
 		f := newFixture(t)
 		_, path := f.make("t")
@@ -177,6 +181,7 @@ func TestCleanupAfterHalfAnUndo(t *testing.T) {
 }
 
 func TestFailedCreateChangesNothing(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	// git cannot make its directory for the second one.
 	write(t, f.at("lib", ".git"), "worktrees", "in the way")

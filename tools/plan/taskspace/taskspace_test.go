@@ -221,6 +221,7 @@ func (f *fixture) expectNothingLeft() {
 }
 
 func TestLifecycle(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	config := map[string][]byte{}
 	for _, name := range []string{"shop", "lib"} {
@@ -283,6 +284,7 @@ func TestLifecycle(t *testing.T) {
 }
 
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	plain(t, f.at("shop"), "branch", "taken")
 	branch := func(id, name, base string) *Request {
@@ -330,6 +332,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestAnotherRequest(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	f.make("t")
 	_, err := f.m.Create(t.Context(), ada, request("t", "shop", "lib"))
@@ -373,6 +376,7 @@ func TestAnotherRequest(t *testing.T) {
 }
 
 func TestWithoutCredentials(t *testing.T) {
+	t.Parallel()
 	for address, want := range map[string]string{
 		"https://ada:secret@Example.org/x.git":       "https://example.org/x",
 		"https://example.org/x?access_token=secret":  "https://example.org/x",
@@ -391,6 +395,7 @@ func TestWithoutCredentials(t *testing.T) {
 }
 
 func TestRemotesChange(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	space, _ := f.make("t")
 	plain(t, f.at("shop"), "remote", "set-url", "origin", "https://bob:other@example.org/shop.git")

@@ -109,7 +109,7 @@ func (h *held) relocate(ctx context.Context, wt *Worktree, from, to string) erro
 // point writes both ends of the link between a work tree and git's directory for it
 // (gitrepository-layout(5), worktrees/<id>/gitdir), where they are not right.
 func (h *held) point(ctx context.Context, wt *Worktree, at string) error {
-	common, err := h.m.commonDir(ctx, wt.Repository)
+	common, err := h.commonDir(ctx, wt)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (h *held) point(ctx context.Context, wt *Worktree, at string) error {
 // of it, so that all it holds is what git put there.
 func (h *held) discard(ctx context.Context, wt *Worktree) error {
 	at := h.m.making(h.space, wt)
-	common, err := h.m.commonDir(ctx, wt.Repository)
+	common, err := h.commonDir(ctx, wt)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (h *held) discard(ctx context.Context, wt *Worktree) error {
 // remove unlocks a work tree and lets git remove it. Force is for one whose content is
 // saved, or git's own.
 func (h *held) remove(ctx context.Context, wt *Worktree, at string, force bool) error {
-	common, err := h.m.commonDir(ctx, wt.Repository)
+	common, err := h.commonDir(ctx, wt)
 	if err != nil {
 		return err
 	}
