@@ -38,6 +38,8 @@ type TaskWorktree struct {
 	RemoteFingerprint string         `json:"remoteFingerprint"`
 	LockReason        string         `json:"lockReason"`
 	Saved             []TaskArtifact `json:"saved,omitempty"`
+	// PatchCut says that the patch among what was saved is cut at its bound.
+	PatchCut bool `json:"patchCut,omitempty"`
 }
 
 // TaskArtifact names content in the artifact store.
@@ -103,7 +105,8 @@ func TaskWorkspaceOf(space *taskspace.Space) TaskWorkspace {
 			RemoteFingerprint: wt.Remotes, LockReason: wt.LockReason,
 		}
 		for _, saved := range wt.Saved {
-			for _, artifact := range []*taskspace.Artifact{saved.Files, saved.Commits} {
+			one.PatchCut = one.PatchCut || saved.PatchCut
+			for _, artifact := range []*taskspace.Artifact{saved.Patch, saved.Files, saved.Commits} {
 				if artifact != nil {
 					one.Saved = append(one.Saved, TaskArtifact(*artifact))
 				}
@@ -128,7 +131,10 @@ func (w *TaskWorkspace) Text() string {
 			fmt.Fprintf(&text, ", head %s", shortID(wt.Head))
 		}
 		for _, saved := range wt.Saved {
-			fmt.Fprintf(&text, "; saved %s, %d bytes", saved.Name, saved.Bytes)
+			fmt.Fprintf(&text, "\n  saved %s: %d bytes, sha256 %s", saved.Name, saved.Bytes, saved.SHA256)
+		}
+		if wt.PatchCut {
+			text.WriteString("\n  the patch is cut at its bound, and begins with what is left out")
 		}
 	}
 	for _, artifact := range w.Artifacts {

@@ -19,8 +19,12 @@ type contents struct {
 	files []string
 	// ignored of them are ignored.
 	ignored int
+	// untracked are those of them that are new, and not ignored.
+	untracked []string
 	// deleted are tracked files that are not on disk.
 	deleted []string
+	// sparse are tracked files that are not on disk because the work tree is a sparse one.
+	sparse []string
 	// staged: the index differs from HEAD.
 	staged bool
 	// underway names a merge, rebase or the like.
@@ -143,8 +147,11 @@ func (h *held) sort(c *contents, f *facts, list []byte, policy *Policy) error {
 		if err := h.walk(c, f.at, name, letters == "!!", policy); err != nil {
 			return err
 		}
-		if letters == "!!" {
+		switch letters {
+		case "!!":
 			c.ignored += len(c.files) - before
+		case "??":
+			c.untracked = append(c.untracked, c.files[before:]...)
 		}
 	}
 	if err := h.repositories(c, f.at, walked); err != nil {
@@ -251,7 +258,12 @@ func (h *held) sparse(ctx context.Context, f *facts, c *contents) error {
 			left[name] = true
 		}
 	}
-	c.deleted = slices.DeleteFunc(c.deleted, func(name string) bool { return left[name] })
+	c.deleted = slices.DeleteFunc(c.deleted, func(name string) bool {
+		if left[name] {
+			c.sparse = append(c.sparse, name)
+		}
+		return left[name]
+	})
 	return nil
 }
 

@@ -24,6 +24,8 @@ var (
 	SavedFiles = tools.Limit{Name: "savedFiles", Default: 10_000, Hard: 100_000}
 	// SavedCommits bounds the commits that one work tree's cleanup saves.
 	SavedCommits = tools.Limit{Name: "savedCommits", Default: 1000, Hard: 10_000}
+	// PatchBytes bounds the patch that shows a person what a cleanup saved.
+	PatchBytes = tools.Limit{Name: "patchBytes", Default: 16 << 20, Hard: 64 << 20}
 	// WaitSeconds bounds the wait for somebody else who is at work on the workspace.
 	// The default is longer than a lease, so that a holder which has crashed is outlived.
 	WaitSeconds = tools.Limit{Name: "waitSeconds", Default: 40, Hard: 310}
@@ -31,7 +33,7 @@ var (
 
 // Limits are a host's choice within the bounds; zero fields are the defaults.
 type Limits struct {
-	Repositories, Worktrees, RecordBytes, CleanupSteps, ArtifactReferences, SavedFiles, SavedCommits, WaitSeconds int64
+	Repositories, Worktrees, RecordBytes, CleanupSteps, ArtifactReferences, SavedFiles, SavedCommits, PatchBytes, WaitSeconds int64
 }
 
 // resolve puts in the defaults, and refuses what is beyond the caps.
@@ -41,7 +43,7 @@ func (l Limits) resolve() (Limits, error) {
 		limit tools.Limit
 	}{
 		{&l.Repositories, RepositoryLimit}, {&l.Worktrees, WorktreeLimit}, {&l.RecordBytes, RecordBytes}, {&l.CleanupSteps, CleanupSteps},
-		{&l.ArtifactReferences, ArtifactReferences}, {&l.SavedFiles, SavedFiles}, {&l.SavedCommits, SavedCommits}, {&l.WaitSeconds, WaitSeconds},
+		{&l.ArtifactReferences, ArtifactReferences}, {&l.SavedFiles, SavedFiles}, {&l.SavedCommits, SavedCommits}, {&l.PatchBytes, PatchBytes}, {&l.WaitSeconds, WaitSeconds},
 	} {
 		value, err := field.limit.Option(*field.value)
 		if err != nil {

@@ -84,6 +84,10 @@ type Worktree struct {
 type Saved struct {
 	// Files is a tar archive of files that are not committed, and of the index.
 	Files *Artifact `json:"files,omitempty"`
+	// Patch shows a person what of it HEAD does not have, and PatchCut that it was cut at
+	// its bound. There is none where no patch could be made.
+	Patch    *Artifact `json:"patch,omitempty"`
+	PatchCut bool      `json:"patchCut,omitempty"`
 	// Commits is a bundle with the commits and staged content that no ref leads to, and
 	// Pin the commit that leads to all of it.
 	Commits *Artifact `json:"commits,omitempty"`
@@ -130,7 +134,7 @@ func decode(data []byte, version int64) (*Space, error) {
 func (wt *Worktree) artifacts() []Artifact {
 	var list []Artifact
 	for _, saved := range wt.Saved {
-		for _, artifact := range []*Artifact{saved.Files, saved.Commits} {
+		for _, artifact := range []*Artifact{saved.Files, saved.Patch, saved.Commits} {
 			if artifact != nil {
 				list = append(list, *artifact)
 			}

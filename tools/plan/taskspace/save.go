@@ -93,6 +93,11 @@ func (h *held) saveRest(ctx context.Context, wt *Worktree, f *facts, c *contents
 	if saved.Files, err = h.archive(ctx, wt, a); err != nil {
 		return nil, err
 	}
+	if first {
+		if saved.Patch, saved.PatchCut, err = h.patch(ctx, wt, f, c); err != nil {
+			return nil, err
+		}
+	}
 	if saved.Files == nil && saved.Commits == nil && !first { // the first says where HEAD was
 		return nil, nil
 	}
