@@ -35,16 +35,17 @@ func Parse(data []byte, limits Limits) (*Document, error) {
 	if int64(len(d.scan.found)) > limits.Todos {
 		return nil, tools.Errorf(tools.CodePlanInvalid, "the plan has %d items, must have at most %d", len(d.scan.found), limits.Todos)
 	}
-	lines := map[string]int{}
+	lines, number, counted := map[string]int{}, 1, 0
 	for _, box := range d.scan.found {
-		line := 1 + bytes.Count(data[:box.line.start], []byte("\n"))
+		number += bytes.Count(data[counted:box.line.start], []byte("\n"))
+		counted = box.line.start
 		id := box.id.of(data)
 		if first, twice := lines[id]; twice {
-			return nil, tools.Errorf(tools.CodePlanInvalid, "the item [%s] is there twice, on lines %d and %d; give one another ID", id, first, line)
+			return nil, tools.Errorf(tools.CodePlanInvalid, "the item [%s] is there twice, on lines %d and %d; give one another ID", id, first, number)
 		}
-		lines[id] = line
+		lines[id] = number
 		if size := box.text.end - box.text.start; int64(size) > limits.TodoBytes {
-			return nil, tools.Errorf(tools.CodePlanInvalid, "the item [%s] on line %d has %d bytes of text, must have at most %d", id, line, size, limits.TodoBytes)
+			return nil, tools.Errorf(tools.CodePlanInvalid, "the item [%s] on line %d has %d bytes of text, must have at most %d", id, number, size, limits.TodoBytes)
 		}
 	}
 	return d, nil
@@ -107,10 +108,10 @@ func todoHeadings() []string { return []string{"todos", "todo", "tasks"} }
 
 // Compose writes a plan. CodeToolInput and CodePlanInvalid: the draft is malformed, over
 // a bound, or would not read back as it is.
-func Compose(draft Draft, limits Limits) (*Document, error) { return compose(draft, limits, nil) }
+func Compose(draft Draft, limits Limits) (*Document, error) { return compose(draft, limits, &rest{}) }
 
-// compose writes a plan with further sections behind it, as they are.
-func compose(draft Draft, limits Limits, further []byte) (*Document, error) {
+// compose writes a plan around what a person has written, as that is.
+func compose(draft Draft, limits Limits, kept *rest) (*Document, error) {
 	limits, err := limits.settle()
 	if err != nil {
 		return nil, err
@@ -119,29 +120,29 @@ func compose(draft Draft, limits Limits, further []byte) (*Document, error) {
 		return nil, err
 	}
 	eol := "\n"
-	if bytes.Contains(further, []byte("\r\n")) {
+	if kept.crlf {
 		eol = "\r\n"
 	}
 	goal := strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(draft.Goal, "\r\n", "\n")), "\n", eol)
 	var text strings.Builder
-	fmt.Fprintf(&text, "# %s%s%s## Goal%s%s%s%s%s## Todos%s%s", draft.Title, eol, eol, eol, eol, goal, eol, eol, eol, eol)
+	fmt.Fprintf(&text, "%s# %s%s%s## Goal%s%s%s%s%s## Todos%s%s", kept.before, draft.Title, eol, kept.below(eol), eol, eol, goal, eol, eol, eol, kept.list(eol))
 	for _, todo := range draft.Todos {
 		text.WriteString("- " + todo.line() + eol)
 	}
 	if len(draft.Todos) > 0 {
 		text.WriteString(eol)
 	}
-	if len(further) == 0 {
-		further = []byte("## Notes" + eol)
+	if len(kept.further) == 0 {
+		kept.further = []byte("## Notes" + eol)
 	}
-	text.Write(further)
+	text.Write(kept.further)
 	d, err := Parse([]byte(text.String()), limits)
 	if err != nil {
 		return nil, err
 	}
-	kept := d.Todos()
-	if len(kept) < len(draft.Todos) || !slices.Equal(kept[:len(draft.Todos)], draft.Todos) || d.Title() != draft.Title || d.Goal() != goal {
-		return nil, tools.Errorf(tools.CodePlanInvalid, "the plan would not read back as it is: the goal must close its code and HTML, and have no heading of the first two levels and no item with an ID; the title must not end with \" #\" nor have white space twice")
+	todos := d.Todos()
+	if len(todos) < len(draft.Todos) || !slices.Equal(todos[:len(draft.Todos)], draft.Todos) || d.Title() != draft.Title || d.Goal() != goal {
+		return nil, tools.Errorf(tools.CodePlanInvalid, "the plan would not read back as it is: the goal must close its code and HTML, and have no heading of the first two levels and no item with an ID; the title must not end with \" #\" nor have white space twice; and what a person has written in it must close its code and HTML, too")
 	}
 	return d, nil
 }

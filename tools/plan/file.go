@@ -93,7 +93,8 @@ func (f *Files) explain(taskID string, err error) error {
 }
 
 // Write makes a task's plan. Where there is one, expect has to be its hash; then its
-// title, goal and items are replaced, and its other sections stay. CodePlanChanged, with
+// title, goal and items are replaced, and all else that a person has written stays:
+// other sections, and what is no item before the goal and among the items. CodePlanChanged, with
 // a workspace.Changed: there is one and expect is "", or it has another hash, or
 // expect is given and there is none.
 func (f *Files) Write(ctx context.Context, taskID string, draft Draft, expect string) (*File, error) {
@@ -112,7 +113,7 @@ func (f *Files) Write(ctx context.Context, taskID string, draft Draft, expect st
 		if err != nil {
 			return nil, err
 		}
-		return compose(draft, f.limits, old.further())
+		return compose(draft, f.limits, old.rest())
 	})
 }
 
@@ -185,31 +186,6 @@ func (f *Files) transact(ctx context.Context, taskID string, change func(*worksp
 	sum := sha256.Sum256(file.data)
 	file.SHA256, file.UndoID, file.Degraded = hex.EncodeToString(sum[:]), done.UndoID, done.Degraded
 	return file, nil
-}
-
-// further are the sections that are neither the goal nor the items.
-func (d *Document) further() []byte {
-	var rest []byte
-	own := append(todoHeadings(), "goal")
-	for i, h := range d.scan.headings {
-		if h.level > 2 || h.level == 1 && d.first(i) || h.level == 2 && slices.Contains(own, strings.ToLower(h.text)) {
-			continue
-		}
-		end := len(d.data)
-		for _, next := range d.scan.headings[i+1:] {
-			if next.level <= 2 {
-				end = next.line.start
-				break
-			}
-		}
-		rest = append(rest, d.data[h.line.start:end]...)
-	}
-	return rest
-}
-
-// first reports whether the heading at i is the title.
-func (d *Document) first(i int) bool {
-	return !slices.ContainsFunc(d.scan.headings[:i], func(h heading) bool { return h.level == 1 })
 }
 
 // List returns the tasks that have a plan, sorted, at most limit of them, and whether

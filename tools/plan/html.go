@@ -13,9 +13,9 @@ const verbatimEnd = "</>"
 // word, verbatimEnd, " " for a blank line, or "" when it opens none. Of kind 7 there is nothing
 // here: a lone tag of an unknown name.
 func htmlEnd(text []byte) string {
-	for start, end := range map[string]string{"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"} {
-		if bytes.HasPrefix(text, []byte(start)) {
-			return end
+	for _, block := range [...]struct{ start, end string }{{"<!--", "-->"}, {"<?", "?>"}, {"<![CDATA[", "]]>"}} {
+		if bytes.HasPrefix(text, []byte(block.start)) {
+			return block.end
 		}
 	}
 	if len(text) > 2 && text[1] == '!' && isLetter(text[2]) {
@@ -32,7 +32,7 @@ func htmlEnd(text []byte) string {
 		return ""
 	case slices.Contains(verbatimTags(), tag) && !closing && !bytes.HasPrefix(after, []byte("/")):
 		return verbatimEnd
-	case slices.Contains(blockTags(), tag):
+	case tag != "" && strings.Contains(blockTags, " "+tag+" "):
 		return " "
 	}
 	return ""
@@ -60,9 +60,8 @@ func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 
 func verbatimTags() []string { return []string{"pre", "script", "style", "textarea"} }
 
-func blockTags() []string {
-	return strings.Fields(`address article aside base basefont blockquote body caption center col colgroup dd details
-		dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr
-		html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary
-		table tbody td tfoot th thead title tr track ul`)
-}
+// blockTags has them in lower case, each between two spaces.
+const blockTags = " address article aside base basefont blockquote body caption center col colgroup dd details" +
+	" dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr" +
+	" html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary" +
+	" table tbody td tfoot th thead title tr track ul "

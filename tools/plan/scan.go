@@ -232,7 +232,7 @@ func (s *scanner) heading(level int, text string, at span) {
 // speaks reports whether a quoted line is text of a paragraph, as far as the line
 // itself tells.
 func (s *scanner) speaks(text []byte) bool {
-	for len(text) > 0 {
+	for deep := 0; len(text) > 0 && deep < maxDepth; deep++ {
 		n := 0
 		switch {
 		case text[0] == '>':
@@ -250,7 +250,7 @@ func (s *scanner) speaks(text []byte) bool {
 		}
 		text = rest
 	}
-	return false
+	return len(text) > 0 // nested too deep to matter: it is text
 }
 
 // unhashed is the text of a heading without the signs before it, and behind it.
