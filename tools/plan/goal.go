@@ -139,6 +139,9 @@ func (g *Goals) read(record state.Record) (*Goal, error) {
 	if m.Owner != record.Key.Owner {
 		return nil, tools.Errorf(tools.CodeStateOwnership, "the task %s was recorded for another owner", m.TaskID)
 	}
+	if m.TaskID+g.suffix() != record.Key.Name {
+		return nil, malformed("it is that of the task %s", m.TaskID)
+	}
 	var more goalState
 	if err := json.Unmarshal(m.Host, &more); err != nil {
 		return nil, malformed("it is no goal's: %w", err)
@@ -156,7 +159,10 @@ func (g *Goals) List(ctx context.Context, owner state.Owner) ([]*Goal, error) {
 			return nil, err
 		}
 		for _, record := range page.Records {
-			if goal, err := g.read(record); err == nil && strings.HasSuffix(record.Key.Name, g.suffix()) {
+			if !strings.HasSuffix(record.Key.Name, g.suffix()) {
+				continue
+			}
+			if goal, err := g.read(record); err == nil {
 				list = append(list, goal)
 			}
 		}

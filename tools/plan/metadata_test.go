@@ -65,6 +65,12 @@ func TestMetadataThatIsRefused(t *testing.T) {
 		"no place":       func(m *Metadata) { m.Plan.URI = "" },
 		"a user":         func(m *Metadata) { m.Export.URI = "https://ann:pw@example.org/x" },
 		"a parameter":    func(m *Metadata) { m.Export.URI = "https://example.org/x?access_token=1" },
+		"user only":      func(m *Metadata) { m.Export.URI = "//ann:pw@example.org/x" },
+		"opaque user":    func(m *Metadata) { m.Export.URI = "https:ann:pw@example.org/x" },
+		"no address":     func(m *Metadata) { m.Export.URI = "https://ann:p w@example.org/x" },
+		"bad query":      func(m *Metadata) { m.Export.URI = "https://example.org/x?a;token=1" },
+		"escaped":        func(m *Metadata) { m.Export.URI = "https://example.org/x?%74oken=1" },
+		"in a fragment":  func(m *Metadata) { m.Export.URI = "https://example.org/x#access_token=1" },
 		"too many":       func(m *Metadata) { m.Artifacts = make([]Reference, 17) },
 		"plan too large": func(m *Metadata) { m.Plan.Bytes = 256<<10 + 1 },
 		"long summary":   func(m *Metadata) { m.Checks[0].Summary = strings.Repeat("x", 1025) },
@@ -117,6 +123,8 @@ func TestNamesThatCouldHoldSecrets(t *testing.T) {
 		"token", "Token", "apiToken", "api_token", "API-TOKEN", "githubtoken", "ｔｏｋｅｎ", "to\u212aen", "paſſword", "PASSWORD", "dbPassword", "passwd", "credential", "credentials",
 		"cookie", "Set-Cookie", "authorization", "Authorization", "env", "ENV", "my_env", "processEnv", "environment", "stdout", "stdOut", "STDERR", "stderr_tail", "std.err", "clientSecret",
 		"secret", "private_key", "privateKey", "accessKey", "api.key", "output", "rawOutput", "auth", "bearer", "to ken",
+		"accessToken", "api_key", "apiKey", "x-api-key", "tоken", "раssword", "соοkie", "ΤΟΚΕΝ", "pâssword", "to\u200bken", "e\u200bnv", "e\u0301nv", "t0ken", "p4ssw0rd", "env2", "ENVs", "e.n.v", "AWSEnv",
+		"oauth2", "jwt", "sshKey", "credsFile", "dotenv", "passcode",
 	} {
 		for _, form := range []string{`{%s:1}`, `{"a":{%s:{}}}`, `{"a":[[{"b":0},{%s:null}]]}`} {
 			quoted, err := json.Marshal(name)
@@ -132,7 +140,7 @@ func TestNamesThatCouldHoldSecrets(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"envelope", "author", "exitCode", "passed", "compass", "step", "inventory", "thoughts", "keys", "puts", "handoffSummary", ""} {
+	for _, name := range []string{"envelope", "author", "exitCode", "passed", "compass", "step", "inventory", "thoughts", "keys", "puts", "handoffSummary", "sha256", "größe", "имя", "名前", ""} {
 		if forbidden(name) {
 			t.Errorf("%s is refused", name)
 		}

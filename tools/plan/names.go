@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
@@ -39,17 +40,48 @@ func place(decoder *jsontext.Decoder, name string) string {
 }
 
 // forbidden reports whether a name could stand for a secret or raw output, in whatever
-// case, with whatever between its words, and in letters that look the same.
+// case, with whatever between its words, and in letters or digits that look the same.
 func forbidden(name string) bool {
-	words := words(norm.NFKC.String(name))
+	words := words(plain(name))
 	flat := strings.Join(words, "")
 	anywhere := []string{
-		"credential", "token", "password", "passwd", "passphrase", "secret", "cookie", "authorization", "bearer",
-		"apikey", "privatekey", "accesskey", "signingkey", "stdout", "stderr", "stdin", "environment", "environ",
+		"credential", "token", "password", "passwd", "passphrase", "passcode", "secret", "cookie", "authorization", "bearer", "oauth",
+		"apikey", "privatekey", "accesskey", "signingkey", "encryptionkey", "sshkey", "connectionstring",
+		"stdout", "stderr", "stdin", "environment", "environ", "dotenv",
 	}
-	whole := []string{"env", "envs", "envvar", "envvars", "auth", "authentication", "pwd", "pass", "pin", "otp", "output", "outputs", "transcript"}
-	return slices.ContainsFunc(anywhere, func(part string) bool { return strings.Contains(flat, part) }) ||
-		slices.ContainsFunc(words, func(word string) bool { return slices.Contains(whole, word) })
+	whole := []string{
+		"env", "envs", "envvar", "envvars", "auth", "authentication", "pwd", "pass", "pin", "otp", "jwt", "cred", "creds", "dsn",
+		"output", "outputs", "transcript",
+	}
+	digits := strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t")
+	return slices.ContainsFunc(anywhere, func(part string) bool {
+		return strings.Contains(flat, part) || strings.Contains(digits.Replace(flat), part)
+	}) ||
+		slices.ContainsFunc(append(words, flat), func(word string) bool { return slices.Contains(whole, strings.TrimRight(word, "0123456789")) })
+}
+
+// plain is a name in the letters that it looks to be in: compatible forms (NFKC),
+// accents and what nobody sees are gone, and of Greek and Cyrillic those letters that
+// are Latin ones to the eye (Unicode TR 39, confusables).
+func plain(name string) string {
+	if !strings.ContainsFunc(name, func(c rune) bool { return c >= utf8.RuneSelf }) {
+		return name
+	}
+	const theirs, ours = "аеорсухіјѕԁһԛԝкмтнвгпАВЕЗКМНОРСТУХІЈЅԌԚԜαβγεικνορτυχωΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑɡſ", "aeopcyxijsdhqwkmthbrnABE3KMHOPCTYXIJSGQWabyeikvoptuxwABEZHIKMNOPTYXiags"
+	look := []rune(ours)
+	places := map[rune]rune{}
+	for i, c := range []rune(theirs) {
+		places[c] = look[i]
+	}
+	return strings.Map(func(c rune) rune {
+		switch latin, alike := places[c]; {
+		case alike:
+			return latin
+		case unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf):
+			return -1
+		}
+		return c
+	}, norm.NFKD.String(name))
 }
 
 // words takes a name apart at humps and at whatever is no letter or digit, in lower

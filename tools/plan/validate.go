@@ -120,21 +120,38 @@ func (r *Reference) check(field string, most int64) error {
 	if err := checkName(field+".uri", r.URI); err != nil {
 		return err
 	}
-	if address, err := url.Parse(r.URI); err == nil && address.Scheme != "" {
-		for name := range address.Query() {
-			if forbidden(name) {
-				return malformed("%s.uri has a parameter %q, which could hold a secret", field, clip(name))
-			}
-		}
-		if address.User != nil {
-			return malformed("%s.uri has a user in it, and may have none", field)
-		}
+	if err := checkURI(field, r.URI); err != nil {
+		return err
 	}
 	if !isSum(r.SHA256) {
 		return malformed("%s.sha256 is %q, must be a SHA-256 in lower-case hexadecimal", field, clip(r.SHA256))
 	}
 	if r.Bytes < 0 || r.Bytes > most {
 		return malformed("%s.bytes is %d, must be 0 to %d", field, r.Bytes, most)
+	}
+	return nil
+}
+
+// checkURI refuses an address that could hold a secret: one with a user in it, or with
+// such a parameter, and what is meant for an address and is none.
+func checkURI(field, uri string) error {
+	address, err := url.Parse(uri)
+	switch {
+	case err != nil && strings.Contains(uri, "//"):
+		return malformed("%s.uri is neither a path nor an address", field)
+	case err != nil:
+		return nil // a path
+	case address.User != nil, strings.Contains(address.Opaque, "@"):
+		return malformed("%s.uri has a user in it, and may have none", field)
+	}
+	for _, pair := range strings.FieldsFunc(address.RawQuery+"&"+address.RawFragment+"&"+address.Fragment, func(c rune) bool { return strings.ContainsRune("&;?", c) }) {
+		name, _, _ := strings.Cut(pair, "=")
+		if decoded, err := url.QueryUnescape(name); err == nil {
+			name = decoded
+		}
+		if forbidden(name) {
+			return malformed("%s.uri has a parameter %q, which could hold a secret", field, clip(name))
+		}
 	}
 	return nil
 }
