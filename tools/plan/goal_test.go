@@ -27,7 +27,7 @@ func TestFromGoalToHandoff(t *testing.T) {
 	must(t, b.passes("lint", true))
 	goal, err := goals.Verify(t.Context(), owner(), "t1", &plan.VerifyOptions{Draft: task(), Checks: []string{"lint", "test"}, Base: "main"})
 	must(t, err)
-	if goal.Status != plan.StatusEditing || goal.Reason != "not passed: test" {
+	if goal.Status != plan.StatusFailed || goal.Reason != "not passed: test" {
 		t.Fatalf("%s %q", goal.Status, goal.Reason)
 	}
 	text := b.text(t, "plans/t1.md")
@@ -126,7 +126,7 @@ func TestAnApprovalIsOfTheTreeThatWasChecked(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(b.root, "a.txt"), []byte("c\n"), 0o644))
 	failed, err := goals.Approve(t.Context(), owner(), "t1", goal.Version)
 	must(t, err)
-	if failed.Status != plan.StatusEditing || !strings.Contains(b.text(t, "plans/t1.md"), "- [ ] [test] Tests pass\n") {
+	if failed.Status != plan.StatusFailed || !strings.Contains(b.text(t, "plans/t1.md"), "- [ ] [test] Tests pass\n") {
 		t.Errorf("%s", failed.Status)
 	}
 	// An ignored file is no part of it.

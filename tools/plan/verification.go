@@ -32,7 +32,8 @@ const rounds = 3
 
 // Verify runs the checks of a task and ticks the item of each that passed; of one that
 // failed it is opened. When all have passed on one tree, the task waits for a person:
-// StatusAwaitingApproval. Otherwise it is StatusEditing, and Reason says why. A check
+// StatusAwaitingApproval. It is StatusFailed when a check did not pass, StatusEditing when
+// the work tree did not hold still, and Reason says why. A check
 // that has passed on this very tree, in a run that was cut short, is not run again.
 //
 // The item of a check is the one with the check's name as its ID, which is added where
@@ -302,7 +303,7 @@ func (c *claim) conclude(ctx context.Context, goal *Goal, file *File) error {
 	goal.note(file)
 	goal.Status = StatusAwaitingApproval
 	if len(failed) > 0 {
-		goal.Status, goal.Reason = StatusEditing, "not passed: "+clip(strings.Join(failed, ", "))
+		goal.Status, goal.Reason = StatusFailed, "not passed: "+clip(strings.Join(failed, ", "))
 	}
 	if err := c.save(ctx, goal); err != nil {
 		return err
