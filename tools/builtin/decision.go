@@ -17,6 +17,8 @@ type DecisionOptions struct {
 	MaxQuestionBytes int64
 	// MaxOptions bounds the choices: see QuestionOptions.
 	MaxOptions int64
+	// MaxOptionBytes bounds each text of a choice: see OptionBytes.
+	MaxOptionBytes int64
 	// Kept lets questions wait that nobody can be asked; nil lets them fail.
 	Kept *KeptDecisions
 }
@@ -70,7 +72,7 @@ type decisionTool struct{ DecisionOptions }
 
 func newDecision(d *Deps) (*tools.Tool, error) {
 	t := &decisionTool{d.Decision}
-	if err := settle(bound{&t.MaxQuestionBytes, QuestionBytes}, bound{&t.MaxOptions, QuestionOptions}); err != nil {
+	if err := settle(bound{&t.MaxQuestionBytes, QuestionBytes}, bound{&t.MaxOptions, QuestionOptions}, bound{&t.MaxOptionBytes, OptionBytes}); err != nil {
 		return nil, err
 	}
 	spec := tools.Spec{
@@ -86,7 +88,7 @@ func (t *decisionTool) plan(_ context.Context, _ *tools.Call, in decisionInput) 
 }
 
 func (t *decisionTool) limits() plan.QuestionLimits {
-	return plan.QuestionLimits{Bytes: t.MaxQuestionBytes, Options: t.MaxOptions}
+	return plan.QuestionLimits{Bytes: t.MaxQuestionBytes, Options: t.MaxOptions, OptionBytes: t.MaxOptionBytes}
 }
 
 func (in decisionInput) question() tools.Question {
@@ -126,7 +128,7 @@ func (t *decisionTool) reply(ctx context.Context, call *tools.Call, question too
 	if errors.Is(err, tools.CodeDecisionUnsupported) && t.Kept != nil {
 		return reply, t.keep(ctx, question, err)
 	}
-	if err == nil && waits != nil {
+	if err == nil && waits != nil && plan.CheckReply(question, reply, t.limits()) == nil {
 		_ = t.Kept.Decisions.Forget(ctx, t.Kept.Owner, waits.ID) // nobody has to answer it any more; it would only be listed
 	}
 	return reply, err

@@ -28,9 +28,10 @@ var (
 	// DeleteEntries bounds a recursive deletion.
 	DeleteEntries = tools.Limit{Name: "maxEntries", Default: 10_000, Hard: 100_000}
 	// QuestionBytes bounds a question and an answer in a person's own words,
-	// QuestionOptions the choices.
+	// QuestionOptions the choices, OptionBytes each text of a choice.
 	QuestionBytes   = plan.QuestionBytes
 	QuestionOptions = plan.QuestionOptions
+	OptionBytes     = plan.OptionBytes
 )
 
 // The bounds of read's own inputs.

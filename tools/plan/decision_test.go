@@ -215,3 +215,30 @@ func TestADecisionThatCannotBeReadIsNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestEachTextOfAQuestionIsBounded, and an option can be chosen by who types its ID.
+func TestEachTextOfAQuestionIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 513)
+	for name, spoil := range map[string]func(*tools.Choice){
+		"id": func(c *tools.Choice) { c.ID = long }, "label": func(c *tools.Choice) { c.Label = long },
+		"pro": func(c *tools.Choice) { c.Pros[2] = long }, "con": func(c *tools.Choice) { c.Cons[0] = long },
+		"a comma": func(c *tools.Choice) { c.ID = "a,b" }, "a space": func(c *tools.Choice) { c.ID = "a " },
+		"a line": func(c *tools.Choice) { c.ID = "a\nb" }, "a sign nobody sees": func(c *tools.Choice) { c.ID = "a\u200b" },
+		"a blank label": func(c *tools.Choice) { c.Label = " " },
+	} {
+		q := ask("Which?", true, false, "a", "b")
+		spoil(&q.Options[1])
+		if err := plan.CheckQuestion(q, plan.QuestionLimits{}); !errors.Is(err, tools.CodeToolInput) || len(err.Error()) > 400 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	q := ask("Which?", true, false, "a", "b")
+	q.Options[1].ID = "größer als 3.5"
+	q.Options[1].Label = long
+	if err := plan.CheckQuestion(q, plan.QuestionLimits{OptionBytes: 513}); err != nil {
+		t.Error(err)
+	}
+	if err := plan.CheckQuestion(q, plan.QuestionLimits{OptionBytes: plan.OptionBytes.Hard + 1}); !errors.Is(err, tools.CodeToolInput) {
+		t.Errorf("beyond the hard limit: %v", err)
+	}
+}

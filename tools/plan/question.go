@@ -2,8 +2,10 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -17,23 +19,28 @@ var (
 	QuestionBytes = tools.Limit{Name: "maxQuestionBytes", Default: 2 << 10, Hard: 8 << 10}
 	// QuestionOptions bounds the choices.
 	QuestionOptions = tools.Limit{Name: "maxOptions", Default: 6, Hard: 16}
+	// OptionBytes bounds each text of a choice: its ID, its label, a pro and a con.
+	OptionBytes = tools.Limit{Name: "maxOptionBytes", Default: 512, Hard: 2 << 10}
 )
 
 // QuestionLimits are the bounds of a question; zero is each limit's default.
 type QuestionLimits struct {
-	Bytes, Options int64
+	Bytes, Options, OptionBytes int64
 }
 
 func (l QuestionLimits) settle() (QuestionLimits, error) {
 	var err error
-	if l.Bytes, err = QuestionBytes.Option(l.Bytes); err == nil {
-		l.Options, err = QuestionOptions.Option(l.Options)
+	for value, limit := range map[*int64]tools.Limit{&l.Bytes: QuestionBytes, &l.Options: QuestionOptions, &l.OptionBytes: OptionBytes} {
+		if *value, err = limit.Option(*value); err != nil {
+			return l, err
+		}
 	}
-	return l, err
+	return l, nil
 }
 
 // CheckQuestion makes sure that a question can be put to a person: a text, and at
-// least two options with different IDs, each with exactly three pros and three cons.
+// least two options with different IDs, each with exactly three pros and three cons,
+// all within the bounds.
 func CheckQuestion(q tools.Question, limits QuestionLimits) error {
 	limits, err := limits.settle()
 	if err != nil {
@@ -53,17 +60,34 @@ func CheckQuestion(q tools.Question, limits QuestionLimits) error {
 	}
 	seen := map[string]bool{}
 	for i, option := range q.Options {
-		if option.ID == "" || option.Label == "" {
-			return tools.Errorf(tools.CodeToolInput, "options[%d] needs an id and a label", i)
+		if err := checkChoice(fmt.Sprintf("options[%d]", i), option, limits.OptionBytes); err != nil {
+			return err
 		}
 		if seen[option.ID] {
-			return tools.Errorf(tools.CodeToolInput, "options[%d].id %q is there twice", i, option.ID)
+			return tools.Errorf(tools.CodeToolInput, "options[%d].id %q is there twice", i, clip(option.ID))
 		}
 		seen[option.ID] = true
-		reasons := slices.Concat(option.Pros, option.Cons)
-		blank := slices.ContainsFunc(reasons, func(reason string) bool { return strings.TrimSpace(reason) == "" })
-		if len(option.Pros) != 3 || len(option.Cons) != 3 || blank {
-			return tools.Errorf(tools.CodeToolInput, "options[%d] needs 3 pros and 3 cons, each of which says something", i)
+	}
+	return nil
+}
+
+// checkChoice makes sure that a choice says what speaks for and against it, and that
+// its ID can be typed, alone and in a list.
+func checkChoice(what string, option tools.Choice, most int64) error {
+	if option.ID == "" || strings.TrimSpace(option.Label) == "" {
+		return tools.Errorf(tools.CodeToolInput, "%s needs an id and a label", what)
+	}
+	if option.ID != strings.TrimSpace(option.ID) || strings.ContainsFunc(option.ID, func(c rune) bool { return c == ',' || !unicode.IsGraphic(c) }) {
+		return tools.Errorf(tools.CodeToolInput, "%s.id is %q, must be what a person can type: without commas, control characters, and white space around it", what, clip(option.ID))
+	}
+	reasons := slices.Concat(option.Pros, option.Cons)
+	blank := slices.ContainsFunc(reasons, func(reason string) bool { return strings.TrimSpace(reason) == "" })
+	if len(option.Pros) != 3 || len(option.Cons) != 3 || blank {
+		return tools.Errorf(tools.CodeToolInput, "%s needs 3 pros and 3 cons, each of which says something", what)
+	}
+	for _, text := range append(reasons, option.ID, option.Label) {
+		if int64(len(text)) > most {
+			return tools.Errorf(tools.CodeToolInput, "%s has a text of %d bytes, its id, label, pros and cons must have at most %d each", what, len(text), most)
 		}
 	}
 	return nil
