@@ -146,3 +146,26 @@ func TestReadPathCaps(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 }
+
+// TestASessionThatIsForgottenIsKept: forgetting it in this process is no forgetting of
+// what is kept.
+func TestASessionThatIsForgottenIsKept(t *testing.T) {
+	store, err := state.NewFiles(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	h := keptReads(t, root, store)
+	for _, name := range []string{"a", "b"} { // the second is not saved at once
+		put(t, root, name, "old\n")
+		if result := h.callAs(t.Context(), "read", args{"path": name}, as("ann", "one")); result.Err != nil {
+			t.Fatal(result.Err)
+		}
+	}
+	h.deps.ReadPaths.Forget("ann", "one")
+	h.deps.ReadPaths.Flush(t.Context())
+	again := keptReads(t, root, store)
+	if result := again.callAs(t.Context(), "write", args{"path": "a", "content": "new\n"}, as("ann", "two")); result.Err != nil {
+		t.Error(result.Err)
+	}
+}
