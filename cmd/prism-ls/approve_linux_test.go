@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +26,10 @@ func copyOfProgram(t *testing.T) string {
 	}
 	defer self.Close()
 	name := filepath.Join(t.TempDir(), "prism-ls")
+	// What a test beside this one starts meanwhile would have the file open for writing
+	// until it is another program, and nobody may run it as long (ETXTBSY).
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o700)
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
@@ -33,10 +34,15 @@ type scanner struct {
 	stop     int // matching lines after which the rest of a file does not matter
 	maxBytes int64
 	window   int
+	unopened []string
 }
 
 // file reads and searches one visible file.
 func (s *scanner) file(w *worker, d *dir, e *entry) {
+	if slices.Contains(s.unopened, e.name) {
+		e.skip = skipUnreadable
+		return
+	}
 	data, reason := w.readFile(d, e, s.maxBytes)
 	if e.skip = reason; reason != skipNone {
 		return
