@@ -150,6 +150,7 @@ func (s *Searcher) prepare(query *Query) (*scanner, *findings, error) {
 	scan := &scanner{
 		matcher: matcher, context: int(lines), keep: 0, stop: math.MaxInt,
 		maxBytes: s.limits.FileBytes, window: int(min(wholeLine, s.limits.LineBytes)),
+		unopened: s.workspace.UnopenedNames(),
 	}
 	mode := query.OutputMode
 	switch mode {

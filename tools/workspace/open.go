@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/prism-ls/prism-ls/tools"
@@ -13,6 +15,9 @@ import (
 // the root. A directory, FIFO, device or socket is [tools.CodeNotFile] and is
 // never waited for.
 func (w *Workspace) OpenFile(p Path) (*os.File, fs.FileInfo, error) {
+	if err := w.mayOpen(p); err != nil {
+		return nil, nil, err
+	}
 	file, info, ok, err := w.openFast(p)
 	if ok {
 		return file, info, err
@@ -30,6 +35,54 @@ func (w *Workspace) OpenFile(p Path) (*os.File, fs.FileInfo, error) {
 		return file, info, err
 	}
 	return nil, nil, tools.Errorf(tools.CodeIO, "%s keeps changing while it is opened", p.Rel)
+}
+
+// within reports whether a file lies in the root, or in what may be read beside it.
+func (w *Workspace) within(name string) bool {
+	dir := filepath.Dir(name)
+	if real, err := filepath.EvalSymlinks(dir); err == nil { // else it is not made yet, and leads nowhere else
+		dir = real
+	}
+	return slices.ContainsFunc(w.areas, func(a *area) bool {
+		rel, err := filepath.Rel(a.real, dir)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// UnopenedNames are the last parts of Options.Unopened, of those that paths can lead to:
+// for whoever opens files without OpenFile.
+func (w *Workspace) UnopenedNames() []string {
+	var names []string
+	for _, name := range w.unopened {
+		names = append(names, filepath.Base(name))
+	}
+	return names
+}
+
+// mayOpen refuses one of Options.Unopened, by whatever links it is reached. What cannot
+// be looked at is for the open to explain.
+func (w *Workspace) mayOpen(p Path) error {
+	if len(w.unopened) == 0 {
+		return nil
+	}
+	s, err := w.locate(p, true)
+	if err != nil {
+		return nil
+	}
+	defer s.close()
+	if !s.exists {
+		return nil
+	}
+	there, err := os.Lstat(filepath.Join(w.areas[p.area].real, s.real))
+	if err != nil {
+		return nil
+	}
+	for _, name := range w.unopened {
+		if kept, err := os.Lstat(name); err == nil && os.SameFile(kept, there) {
+			return tools.Errorf(tools.CodePermission, "%s is a database that prism-ls itself has open, and is not read as a file", p.Rel)
+		}
+	}
+	return nil
 }
 
 // find locates an entry that has to exist, links followed.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,6 +40,10 @@ type Options struct {
 	// UndoBytes bounds the undo copies of this root: 1 to 16 GiB, zero means
 	// 256 MiB.
 	UndoBytes int64
+	// Unopened are files, by absolute path, that are never opened for reading: this
+	// process has locks on them that end when any of its descriptors of the file is
+	// closed (fcntl(2)), such as those of SQLite.
+	Unopened []string
 	// Logger hears of recoveries and of state failures. nil: nobody does.
 	Logger *slog.Logger
 }
@@ -53,6 +58,8 @@ type Workspace struct {
 	store  *store
 	seam   *seam
 	limits limits
+	// unopened are Options.Unopened.
+	unopened []string
 
 	noOpenat2 atomic.Bool
 	closeOnce sync.Once
@@ -98,6 +105,7 @@ func Open(root string, opts *Options) (*Workspace, error) {
 		}
 		w.areas = append(w.areas, a)
 	}
+	w.unopened = slices.DeleteFunc(slices.Clone(opts.Unopened), func(name string) bool { return !w.within(name) })
 	w.store = newStore(opts.StateDir, w.areas[0].real)
 	if err := w.recover(context.Background()); err != nil {
 		w.log.Warn("workspace: recovery is not finished", "root", w.Root(), "error", err)

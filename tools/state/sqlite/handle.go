@@ -50,6 +50,9 @@ func openHandle(ctx context.Context, d *database) (opened *handle, err error) {
 	if err := refuseNetwork(filepath.Dir(d.path)); err != nil {
 		return nil, err
 	}
+	if err := ownFiles(d.path); err != nil {
+		return nil, err
+	}
 	h := &handle{db: d, statements: map[string]*sql.Stmt{}, direct: map[string]execer{}, read: map[string]*sql.Stmt{}}
 	defer func() {
 		if err != nil {
@@ -138,6 +141,10 @@ func (h *handle) connect(ctx context.Context, path string) error {
 	}
 	if mode != "wal" {
 		return tools.Errorf(tools.CodeStateUnavailable, "%s cannot have its log written ahead (journal mode %s): its file system has no shared memory", path, mode)
+	}
+	// A transaction that finds somebody else's lock is begun again until its time is up.
+	if _, err := h.conn.ExecContext(ctx, "PRAGMA busy_timeout = 200"); err != nil {
+		return err
 	}
 	connector, err = sqlite.NewConnector(source(path, url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)", "trusted_schema(0)"}, "_dqs": {"0"}, "mode": {"rw"}}))
 	if err != nil {

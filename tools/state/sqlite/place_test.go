@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"errors"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/filelock"
 	"github.com/prism-ls/prism-ls/tools/state"
 	"github.com/prism-ls/prism-ls/tools/state/sqlite"
 )
@@ -89,6 +91,117 @@ func TestPlacesThatAreRefused(t *testing.T) {
 	}
 	if exists(filepath.Join(dir, "none")) {
 		t.Error("looking made something")
+	}
+}
+
+// TestWhatIsNoFileIsRefusedAtOnce: a named pipe would be waited for, and a link leads
+// who knows where.
+func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
+	for i := range sqlite.Files("") {
+		for what, put := range map[string]func(name string) error{
+			"a directory":      func(name string) error { return os.Mkdir(name, 0o700) },
+			"a link":           func(name string) error { return os.Symlink(os.DevNull, name) },
+			"a link to itself": func(name string) error { return os.Symlink(filepath.Base(name), name) },
+			"a named pipe":     makePipe,
+		} {
+			path := filepath.Join(t.TempDir(), "state.db")
+			name := sqlite.Files(path)[i]
+			if err := put(name); err != nil {
+				t.Logf("%s cannot be made here: %v", what, err)
+				continue
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			_, err := sqlite.OpenContext(ctx, path, nil)
+			cancel()
+			if !errors.Is(err, tools.CodeStateUnavailable) || !strings.Contains(err.Error(), name+" is no regular file") {
+				t.Errorf("%s: %s: %v", what, name, err)
+			}
+			failedNow(t, os.Remove(name))
+			save(t, open(t, path, nil), "record", 0)
+		}
+	}
+}
+
+func TestFilesThatOthersMayReadAreMadeTheUsersAlone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("access lists instead of modes")
+	}
+	path := filepath.Join(t.TempDir(), "state.db")
+	stores := open(t, path, nil)
+	save(t, stores, "record", 0)
+	failedNow(t, stores.Close())
+	failedNow(t, os.Chmod(path, 0o644)) // as cp(1) leaves it
+	save(t, open(t, path, nil), "record", 1)
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if info, err := os.Stat(name); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+// TestNobodyIsWaitedForLongerThanTheCaller has somebody stopped in the middle of a
+// change, once one of us and once a person's sqlite3.
+func TestNobodyIsWaitedForLongerThanTheCaller(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	stores := open(t, path, nil)
+	save(t, stores, "record", 0)
+	slow := func(what string, do func(ctx context.Context) error) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if err := do(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
+			t.Errorf("%s: %v after %v", what, err, time.Since(began))
+		}
+	}
+	change := func(ctx context.Context) error {
+		_, err := stores.Checkpoints().Save(ctx, key("record"), state.Change{Version: 1})
+		return err
+	}
+	db := raw(t, path)
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	slow("a change while sqlite3 has the lock", change)
+	if _, err := db.Exec("ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	gate, err := os.OpenFile(path+".lock", os.O_RDWR, 0)
+	failedNow(t, err)
+	defer gate.Close()
+	failedNow(t, filelock.Wait(t.Context(), gate))
+	slow("a change while the gate is held", change)
+	slow("opening while the gate is held", func(ctx context.Context) error {
+		_, err := sqlite.OpenContext(ctx, path, nil)
+		return err
+	})
+	failedNow(t, filelock.Release(gate))
+	save(t, stores, "record", 1)
+}
+
+// TestTidyIsForAllOwners: of workspaces that are gone, too.
+func TestTidyIsForAllOwners(t *testing.T) {
+	all, err := sqlite.Open(filepath.Join(t.TempDir(), "state.db"), nil)
+	failedNow(t, err)
+	defer all.Close()
+	for i, owner := range []string{"ann", "bob", "cid"} {
+		effect, err := all.Effects().Begin(t.Context(), state.Owner{User: owner}, state.EffectIdentity{Run: owner, Operation: "write"}, &state.EffectOptions{Dispatched: true})
+		failedNow(t, err)
+		claim := state.EffectClaim{Owner: effect.Owner, Key: effect.Key, Token: effect.Claim}
+		if i == 0 {
+			failedNow(t, all.Effects().MarkUnknown(t.Context(), claim, "?"))
+			continue
+		}
+		failedNow(t, all.Effects().Complete(t.Context(), claim, nil))
+	}
+	for _, step := range []struct {
+		before time.Time
+		most   int
+	}{{time.Now().Add(-time.Minute), 0}, {time.Now().Add(time.Minute), 2}, {time.Now().Add(time.Minute), 0}} {
+		if n, err := all.Tidy(t.Context(), step.before, 0); n != step.most || err != nil {
+			t.Errorf("%d, want %d, %v", n, step.most, err)
+		}
 	}
 }
 

@@ -46,11 +46,16 @@ var WaitTime = tools.Limit{Name: "waitSeconds", Default: 60, Hard: 600}
 // system, the file is no store of this version or an earlier one, or it is behind its
 // mark.
 func Open(path string, opts *Options) (*sqlstate.Stores, error) {
+	return OpenContext(context.Background(), path, opts)
+}
+
+// OpenContext is Open that waits for others no longer than ctx lasts.
+func OpenContext(ctx context.Context, path string, opts *Options) (*sqlstate.Stores, error) {
 	db, limits, err := open(path, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := db.Check(context.Background()); err != nil {
+	if err := db.Check(ctx); err != nil {
 		_ = db.Close()
 		return nil, err
 	}

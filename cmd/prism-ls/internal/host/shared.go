@@ -16,6 +16,7 @@ import (
 	"github.com/prism-ls/prism-ls/tools/git"
 	"github.com/prism-ls/prism-ls/tools/search"
 	"github.com/prism-ls/prism-ls/tools/state"
+	"github.com/prism-ls/prism-ls/tools/state/sqlite"
 	"github.com/prism-ls/prism-ls/tools/workspace"
 )
 
@@ -98,6 +99,9 @@ func (s *Shared) openFiles() error {
 	opts := &workspace.Options{
 		StateDir: s.cfg.StateDir, Home: s.cfg.System.Home, ReadRoots: slices.Clone(s.cfg.ReadRoots),
 		UndoTransactions: s.cfg.Undo.Transactions, UndoBytes: s.cfg.Undo.Bytes, Logger: s.log,
+	}
+	if file := s.cfg.StateFile(); file != "" {
+		opts.Unopened = sqlite.Files(file)
 	}
 	if dir := outputDir(s.cfg, s.log); dir != "" {
 		opts.ReadRoots = append(opts.ReadRoots, dir) // so that `read` can show what a result truncated

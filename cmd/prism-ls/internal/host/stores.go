@@ -34,7 +34,7 @@ func newStores(cfg *config.Config, logger *slog.Logger) *state.Lazy {
 		if dsn != "" {
 			return orNone(postgres.Open(ctx, dsn, &postgres.Options{Limits: limits}))
 		}
-		return orNone(sqlite.Open(file, &sqlite.Options{Limits: limits, Logger: logger}))
+		return orNone(sqlite.OpenContext(ctx, file, &sqlite.Options{Limits: limits, Logger: logger}))
 	})
 }
 
