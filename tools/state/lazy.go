@@ -21,17 +21,27 @@ type Lazy struct {
 	effects     lazyEffects
 	artifacts   lazyArtifacts
 
-	// opening is held by whoever opens.
-	opening chan struct{}
+	// ending ends what opens when the stores are closed.
+	ending context.Context
+	end    context.CancelFunc
 
-	mu     sync.Mutex
+	mu      sync.Mutex
+	opening *attempt // nil while nobody opens
+	stores  Stores
+	closed  bool
+}
+
+// attempt is one opening, which whoever needs the stores waits for.
+type attempt struct {
+	done   chan struct{}
 	stores Stores
-	closed bool
+	err    error
 }
 
 // NewLazy returns stores that open opens.
 func NewLazy(open func(ctx context.Context) (Stores, error)) *Lazy {
-	l := &Lazy{open: open, opening: make(chan struct{}, 1)}
+	l := &Lazy{open: open}
+	l.ending, l.end = context.WithCancel(context.Background())
 	l.checkpoints = lazyCheckpoints{lazyOf(l, Stores.Checkpoints)}
 	l.leases = lazyLeases{lazyOf(l, Stores.Leases)}
 	l.effects = lazyEffects{lazyOf(l, Stores.Effects)}
@@ -53,58 +63,77 @@ func (l *Lazy) Artifacts() ArtifactStore { return l.artifacts }
 
 // Close closes the stores if they were opened. Afterwards they are not.
 func (l *Lazy) Close() error {
-	l.opening <- struct{}{}
-	defer func() { <-l.opening }()
+	l.end()
 	l.mu.Lock()
-	stores := l.stores
+	opening, stores := l.opening, l.stores
 	l.stores, l.closed = nil, true
 	l.mu.Unlock()
+	if opening != nil {
+		<-opening.done // it closes what it has opened
+	}
 	if stores == nil {
 		return nil
 	}
 	return stores.Close()
 }
 
-func (l *Lazy) opened() (Stores, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil, errClosed()
-	}
-	return l.stores, nil
-}
-
-// Open opens the stores if they are not open, and returns them.
+// Open opens the stores if they are not open, and returns them. It waits no longer
+// than ctx lasts; the opening goes on, for whoever asks next.
 func (l *Lazy) Open(ctx context.Context) (Stores, error) {
-	if stores, err := l.opened(); stores != nil || err != nil {
-		return stores, err
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
 	}
+	l.mu.Lock()
+	if l.closed || l.stores != nil {
+		defer l.mu.Unlock()
+		if l.closed {
+			return nil, errClosed()
+		}
+		return l.stores, nil
+	}
+	opening := l.opening
+	if opening == nil {
+		opening = &attempt{done: make(chan struct{})}
+		l.opening = opening
+		go l.try(opening)
+	}
+	l.mu.Unlock()
 	select {
-	case l.opening <- struct{}{}:
-		defer func() { <-l.opening }()
+	case <-opening.done:
+		return opening.stores, opening.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if stores, err := l.opened(); stores != nil || err != nil {
-		return stores, err
-	}
-	stores, err := l.open(ctx)
-	var coded *tools.Error
-	switch {
-	case err == nil:
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errors.As(err, &coded) && coded.Code != tools.CodeStateUnavailable:
-		return nil, tools.Errorf(tools.CodeStateUnavailable, "%s", coded.Message)
-	case coded == nil:
-		return nil, tools.Errorf(tools.CodeStateUnavailable, "opening the stores: %w", err)
-	default:
-		return nil, err
-	}
+}
+
+// try opens the stores. What comes after Close is closed.
+func (l *Lazy) try(opening *attempt) {
+	defer close(opening.done)
+	stores, err := l.open(l.ending)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stores = stores
-	return stores, nil
+	l.opening = nil
+	switch {
+	case err != nil:
+		opening.err = openError(err)
+	case l.closed:
+		_ = stores.Close()
+		opening.err = errClosed()
+	default:
+		l.stores, opening.stores = stores, stores
+	}
+}
+
+// openError has whatever keeps the stores closed be CodeStateUnavailable.
+func openError(err error) error {
+	var coded *tools.Error
+	switch {
+	case !errors.As(err, &coded):
+		return tools.Errorf(tools.CodeStateUnavailable, "opening the stores: %w", err)
+	case coded.Code != tools.CodeStateUnavailable:
+		return tools.Errorf(tools.CodeStateUnavailable, "%s", coded.Message)
+	}
+	return err
 }
 
 // lazy is one of the four, which may be closed alone: whoever does is done with it,

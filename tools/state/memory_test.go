@@ -73,6 +73,52 @@ func TestLazyOpensWhenItIsAskedAndTriesAgain(t *testing.T) {
 	}
 }
 
+// TestLazyIsNotWaitedForLongerThanTheCaller has a place that does not answer.
+func TestLazyIsNotWaitedForLongerThanTheCaller(t *testing.T) {
+	answers := make(chan struct{})
+	stores := state.NewLazy(func(ctx context.Context) (state.Stores, error) {
+		select {
+		case <-answers:
+			return state.NewMemory(nil), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	})
+	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := stores.Checkpoints().Load(short, key("x")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while it is opened: %v", err)
+	}
+	close(answers)
+	if _, err := stores.Checkpoints().Load(t.Context(), key("x")); !errors.Is(err, tools.CodeNotFound) {
+		t.Errorf("the opening did not go on: %v", err)
+	}
+	if err := stores.Close(); err != nil {
+		t.Error(err)
+	}
+
+	begun, ended := make(chan struct{}), make(chan struct{})
+	never := state.NewLazy(func(ctx context.Context) (state.Stores, error) {
+		close(begun)
+		<-ctx.Done()
+		close(ended)
+		return nil, ctx.Err()
+	})
+	waiting := make(chan error)
+	go func() {
+		_, err := never.Open(context.Background())
+		waiting <- err
+	}()
+	<-begun
+	if err := never.Close(); err != nil {
+		t.Error(err)
+	}
+	<-ended
+	if err := <-waiting; !errors.Is(err, tools.CodeStateUnavailable) {
+		t.Errorf("closed while it is opened: %v", err)
+	}
+}
+
 func TestMemoryClockAndLimits(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	stores := state.NewMemory(&state.MemoryOptions{
