@@ -34,6 +34,9 @@ type AccountOptions struct {
 	ResultBytes int64
 	// Keep is how long what has ended is kept; zero is a week.
 	Keep time.Duration
+	// Tidy removes what ended before a time; nil is EffectStore.Cleanup, for the owner
+	// whose call has ended.
+	Tidy func(ctx context.Context, before time.Time) error
 	// Wait is how long a call without a run waits for the store before it goes on
 	// without account; zero is two seconds.
 	Wait time.Duration
@@ -196,7 +199,14 @@ func (a *Account) tidy(ctx context.Context, owner Owner) {
 	if a.ended.Add(1)%cleanupEvery != 1 {
 		return
 	}
-	if _, err := a.store.Cleanup(ctx, owner, time.Now().Add(-a.opts.Keep), PageRecords.Hard); err != nil {
+	before := time.Now().Add(-a.opts.Keep)
+	var err error
+	if a.opts.Tidy != nil {
+		err = a.opts.Tidy(ctx, before)
+	} else {
+		_, err = a.store.Cleanup(ctx, owner, before, PageRecords.Hard)
+	}
+	if err != nil {
 		a.opts.Logger.Debug("old effects were not removed", "error", err)
 	}
 }

@@ -122,9 +122,10 @@ type EffectStore interface {
 	// List returns the owner's effects in those states (none: all), as CheckpointStore's
 	// List does. A dispatched one whose claim has expired counts as unknown.
 	List(ctx context.Context, owner Owner, states []EffectState, cursor string, limit int64) (EffectPage, error)
-	// Cleanup removes the owner's effects that are completed or failed_terminal and were
-	// last changed before a time, at most limit of them (0: PageRecords), and says how
-	// many. What is unknown or in doubt stays.
+	// Cleanup removes the owner's effects that are completed, failed_retryable or
+	// failed_terminal and were last changed before a time, and those that are pending
+	// under a claim that had expired by then: at most limit of them (0: PageRecords). It
+	// says how many. What is unknown or in doubt stays.
 	Cleanup(ctx context.Context, owner Owner, before time.Time, limit int64) (int, error)
 	// Close frees what the store holds, and is idempotent.
 	Close() error

@@ -101,7 +101,7 @@ func (e *entry) refused(err error) error {
 	if err == nil || e.call.Run == "" || !storeFailed(err) {
 		return err
 	}
-	return tools.Errorf(tools.CodeStateUnavailable, "%s was not carried out: it is a part of the run %q, and whether it has happened before cannot be looked up: %w", e.call.Tool, e.call.Run, err)
+	return tools.Errorf(tools.CodeStateUnavailable, "%s was not carried out: it is a part of the run %q, and whether it has happened before cannot be looked up: %s", e.call.Tool, e.call.Run, tools.AsError(err).Message)
 }
 
 // begin claims the effect, or finds out that it has happened.

@@ -246,7 +246,13 @@ func (e Effect) Resolve(owner Owner, now time.Time, resolution EffectResolution,
 
 // Settled reports whether Cleanup may remove the effect.
 func (e Effect) Settled(before time.Time) bool {
-	return (e.State == EffectCompleted || e.State == EffectFailedTerminal) && e.Updated.Before(before)
+	switch e.State {
+	case EffectCompleted, EffectFailedTerminal, EffectFailedRetryable:
+		return e.Updated.Before(before)
+	case EffectPending:
+		return e.Expires.Before(before)
+	}
+	return false
 }
 
 // NoEffect is the error for an effect that is not there.

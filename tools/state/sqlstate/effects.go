@@ -31,8 +31,12 @@ const (
 		AND CASE WHEN state = 'dispatched' AND expires <= $5 THEN 'unknown' ELSE state END IN ($6, $7, $8, $9, $10, $11)
 		ORDER BY key LIMIT $12`
 
+	settled = `CASE WHEN state = 'pending' THEN expires < $1 ELSE state IN ('completed', 'failed_retryable', 'failed_terminal') AND updated < $1 END`
+
 	cleanupEffects = `DELETE FROM prism_effect WHERE key IN (SELECT key FROM prism_effect
-		WHERE tenant = $1 AND account = $2 AND person = $3 AND state IN ('completed', 'failed_terminal') AND updated < $4 ORDER BY key LIMIT $5)`
+		WHERE ` + settled + ` AND tenant = $2 AND account = $3 AND person = $4 ORDER BY key LIMIT $5)`
+
+	tidyEffects = `DELETE FROM prism_effect WHERE key IN (SELECT key FROM prism_effect WHERE ` + settled + ` LIMIT $2)`
 )
 
 func scanEffect(row scanner) (state.Effect, error) {
@@ -268,7 +272,7 @@ func (s *effects) Cleanup(ctx context.Context, owner state.Owner, before time.Ti
 	}
 	var removed int64
 	err = s.write(ctx, func(tx Tx) error {
-		removed, err = tx.Exec(cleanupEffects, owner.Tenant, owner.Account, owner.User, micros(before), limit)
+		removed, err = tx.Exec(cleanupEffects, micros(before), owner.Tenant, owner.Account, owner.User, limit)
 		return err
 	})
 	return int(removed), err

@@ -2,6 +2,7 @@ package sqlstate
 
 import (
 	"context"
+	"time"
 
 	"github.com/prism-ls/prism-ls/tools/state"
 )
@@ -54,6 +55,21 @@ func Accept(ctx context.Context, db Database, floor int64) (Acceptance, error) {
 		return err
 	})
 	return accepted, err
+}
+
+// Tidy is EffectStore's Cleanup for all owners, those too that never come back: whose
+// workspace is gone. It is for whoever all of them belong to.
+func (s *Stores) Tidy(ctx context.Context, before time.Time, limit int64) (int, error) {
+	limit, err := state.PageRecords.Option(limit)
+	if err != nil {
+		return 0, err
+	}
+	var removed int64
+	err = s.effects.write(ctx, func(tx Tx) error {
+		removed, err = tx.Exec(tidyEffects, micros(before), limit)
+		return err
+	})
+	return int(removed), err
 }
 
 // Summary is what is in a store.

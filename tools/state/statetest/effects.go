@@ -310,13 +310,19 @@ func effectLists(t *testing.T, s *Suite) {
 	if n, err := store.Cleanup(ctx(t), owner, time.Now().Add(-time.Hour), 0); n != 0 || err != nil {
 		t.Errorf("cleaned up %d that are new, %v", n, err)
 	}
-	for _, most := range []int{2, 1, 0} {
-		if n, err := store.Cleanup(ctx(t), owner, time.Now().Add(time.Hour), 2); n != most || err != nil {
-			t.Errorf("cleaned up %d, %v, want %d", n, err, most)
+	_, claim := begin(t, store, "to be tried again", nil)
+	must(t, "failing", store.Fail(ctx(t), claim, true, "?"))
+	// Claims on what is pending last longer than a minute, and less than an hour.
+	for _, step := range []struct {
+		until time.Duration
+		most  int
+	}{{time.Minute, 2}, {time.Minute, 2}, {time.Minute, 0}, {time.Hour, 2}, {time.Hour, 1}, {time.Hour, 0}} {
+		if n, err := store.Cleanup(ctx(t), owner, time.Now().Add(step.until), 2); n != step.most || err != nil {
+			t.Errorf("cleaned up %d, %v, want %d", n, err, step.most)
 		}
 	}
 	page, err := store.List(ctx(t), owner, nil, "", 0)
-	if err != nil || len(page.Effects) != 6 {
+	if err != nil || len(page.Effects) != 3 || page.Effects[0].State != state.EffectUnknown {
 		t.Errorf("%d are left, %v", len(page.Effects), err)
 	}
 }

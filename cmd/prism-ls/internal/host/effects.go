@@ -8,6 +8,7 @@ import (
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/state"
+	"github.com/prism-ls/prism-ls/tools/state/sqlstate"
 )
 
 // Effects is the account of what the tools have changed in the workspace.
@@ -48,6 +49,24 @@ func (s *Shared) look(ctx context.Context, w tools.Witness) (tools.Seen, error) 
 	return s.git.Look(ctx, w)
 }
 
+// tidy removes what has ended in any workspace, in those too that are gone, where all
+// of it is the user's. A database is a fleet's, and has its other users' own times.
+func (s *Shared) tidy() func(context.Context, time.Time) error {
+	if s.cfg.StateDSN() != "" {
+		return nil
+	}
+	return func(ctx context.Context, before time.Time) error {
+		stores, err := s.stores.Open(ctx)
+		if err != nil {
+			return err
+		}
+		if all, ok := stores.(*sqlstate.Stores); ok {
+			_, err = all.Tidy(ctx, before, state.PageRecords.Hard)
+		}
+		return err
+	}
+}
+
 // openAccount keeps account of what the clients' tools change, where there is a place
 // for it. It opens no store.
 func (s *Shared) openAccount() error {
@@ -67,6 +86,7 @@ func (s *Shared) openAccount() error {
 		ResultBytes: state.EffectResultBytes.Hard,
 		TTL:         time.Duration(s.cfg.Effects.ClaimSeconds) * time.Second,
 		Keep:        time.Duration(s.cfg.Effects.KeepDays) * 24 * time.Hour,
+		Tidy:        s.tidy(),
 		Logger:      s.log,
 	})
 	return err
