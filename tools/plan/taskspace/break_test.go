@@ -1,6 +1,7 @@
 package taskspace
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -205,5 +206,92 @@ func TestLinkedAndOnAnotherDisk(t *testing.T) {
 		_, err = f.m.Undo(t.Context(), ada, "t")
 		must(t, err)
 		expectTree(t, "after undo", tree(t, path), want)
+	}
+}
+
+// TestHalfRemoved: git may be ended when it has removed any of the files of its own
+// directory for a work tree. The cleanup goes on, and takes nothing else for the work
+// tree: here the configured repository is somebody's linked one.
+func TestHalfRemoved(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"gitdir", "commondir", "HEAD", "index", "locked", "gitdir commondir HEAD index logs refs ORIG_HEAD"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			plain(t, f.at("shop"), "worktree", "add", "-q", "-b", "mine", f.at("mine"))
+			write(t, f.at("mine"), "precious", "x")
+			f.opts.Repositories["shop"] = f.at("mine")
+			f.open()
+			space, path := f.make("t")
+			write(t, path, "new", "x")
+			f.m.seam = &seam{at: func(step string) error {
+				if step == "remove" {
+					return errInjected
+				}
+				return nil
+			}}
+			_, err := f.m.Cleanup(t.Context(), ada, "t", Policy{Dirty: true})
+			if !errors.Is(err, errInjected) {
+				t.Fatal(err)
+			}
+			f.m.seam = nil
+			wt := &space.Repositories[0]
+			must(t, os.RemoveAll(f.m.leaving(space, wt)))
+			for _, file := range strings.Fields(name) {
+				must(t, os.RemoveAll(f.at("shop", ".git", "worktrees", wt.Admin, file)))
+			}
+			_, err = f.m.Cleanup(t.Context(), ada, "t", Policy{Dirty: true})
+			must(t, err)
+			if data, err := os.ReadFile(f.at("mine", "precious")); string(data) != "x" {
+				t.Fatalf("somebody's own work tree has %q, %v", data, err)
+			}
+			_, err = f.m.Undo(t.Context(), ada, "t")
+			must(t, err)
+			if data, err := os.ReadFile(filepath.Join(path, "new")); string(data) != "x" {
+				t.Errorf("the file is %q, %v", data, err)
+			}
+		})
+	}
+}
+
+// TestMissingWithStagedContent: of a work tree that somebody has deleted, what only
+// git's index still has comes back as staged content.
+func TestMissingWithStagedContent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	_, path := f.make("t")
+	write(t, path, "a.txt", "staged\n")
+	plain(t, path, "add", "-A")
+	must(t, os.RemoveAll(path))
+	_, err := f.m.Cleanup(t.Context(), ada, "t", Policy{Missing: true})
+	must(t, err)
+	plain(t, f.at("shop"), "gc", "-q", "--prune=now")
+	_, err = f.m.Undo(t.Context(), ada, "t")
+	must(t, err)
+	if text := plain(t, path, "show", ":a.txt"); text != "staged" {
+		t.Errorf("staged is %q", text)
+	}
+}
+
+// TestFailureToSave: a work tree whose content cannot be saved is where it was, in use.
+func TestFailureToSave(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	_, path := f.make("t")
+	write(t, path, "new", "x")
+	want := tree(t, path)
+	f.m.seam = &seam{at: func(step string) error {
+		if step == "artifact" {
+			return errInjected
+		}
+		return nil
+	}}
+	if _, err := f.m.Cleanup(t.Context(), ada, "t", Policy{Dirty: true}); !errors.Is(err, errInjected) {
+		t.Fatal(err)
+	}
+	f.m.seam = nil
+	expectTree(t, "after the failure", tree(t, path), want)
+	if space, err := f.m.Verify(t.Context(), ada, "t", false); err != nil || space.State != Active {
+		t.Errorf("%+v, %v", space, err)
 	}
 }

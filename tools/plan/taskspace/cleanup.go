@@ -231,7 +231,11 @@ func (h *held) clearMissing(ctx context.Context, wt *Worktree, f *facts) error {
 		}
 	}
 	if f.registered {
-		text, _, err := readLine(filepath.Join(adminDir(f.common, wt.Admin), "gitdir"))
+		admin := adminDir(f.common, wt.Admin)
+		if err := mend(admin, h.m.leaving(h.space, wt), wt.Base); err != nil {
+			return err
+		}
+		text, _, err := readLine(filepath.Join(admin, "gitdir"))
 		if err != nil {
 			return err
 		}

@@ -161,16 +161,8 @@ func (h *held) discard(ctx context.Context, wt *Worktree) error {
 	if err := h.step(ctx, "discard"); err != nil {
 		return err
 	}
-	// git may have been ended between any two of its own steps, and removes only what is
-	// whole.
-	for name, text := range map[string]string{"commondir": "../..", "HEAD": wt.Base, "gitdir": filepath.Join(at, ".git")} {
-		if held, _, err := readLine(filepath.Join(admin, name)); err != nil {
-			return err
-		} else if held == "" {
-			if err := replaceFile(filepath.Join(admin, name), text+"\n"); err != nil {
-				return err
-			}
-		}
+	if err := mend(admin, at, wt.Base); err != nil {
+		return err
 	}
 	if there {
 		if err := h.point(ctx, wt, at); err != nil {
@@ -180,9 +172,27 @@ func (h *held) discard(ctx context.Context, wt *Worktree) error {
 	return h.remove(ctx, wt, at, true)
 }
 
+// mend writes the files of git's directory for a work tree that are not there: git may
+// have been ended between any two of its own steps, and removes only what is whole.
+func mend(admin, at, head string) error {
+	for name, text := range map[string]string{"commondir": "../..", "HEAD": head, "gitdir": filepath.Join(at, ".git")} {
+		if held, _, err := readLine(filepath.Join(admin, name)); err != nil {
+			return err
+		} else if held == "" {
+			if err := replaceFile(filepath.Join(admin, name), text+"\n"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // remove unlocks a work tree and lets git remove it. Force is for one whose content is
 // saved, or git's own.
 func (h *held) remove(ctx context.Context, wt *Worktree, at string, force bool) error {
+	if !filepath.IsAbs(at) || sameDirectory(at, wt.Repository) {
+		return tools.Errorf(tools.CodeWorkspaceMain, "%q is not the work tree that was made, and is not removed", at)
+	}
 	common, err := h.commonDir(ctx, wt)
 	if err != nil {
 		return err
