@@ -52,19 +52,52 @@ func workTreeGone(t *testing.T, inside bool, flags []string) {
 			t.Fatalf("%s while the work tree is there: %s", call.tool, r.raw)
 		}
 	}
-	runGit(t, main, "worktree", "remove", tree)
-	calls = append(calls, []struct{ tool, arguments string }{
-		{"write", `{"path":"a.txt","content":"x","force":true}`}, {"write", `{"path":"new.txt","content":"x"}`},
-		{"edit", `{"path":"a.txt","edits":[{"oldText":"main","newText":"x"}]}`}, {"delete", `{"path":"a.txt"}`},
-		{"move", `{"from":"a.txt","to":"b.txt"}`}, {"shell", `{"command":"echo x > a.txt"}`},
-		{"git_branch", `{"op":"create","name":"other"}`}, {"git_branch", `{"op":"list"}`}, {"git_commit", `{"message":"m","paths":["a.txt"]}`}, {"git_restore", `{"paths":["a.txt"],"from":"HEAD"}`},
-	}...)
-	for i, call := range calls {
-		s.startCall(100+i, call.tool, call.arguments)
-		if r := s.receive(); r.Error == nil && !r.Result.IsError {
-			t.Errorf("%s %s although the work tree is gone: %s", call.tool, call.arguments, r.raw)
+	const (
+		notFound      = "ERR_PRISM_NOT_FOUND"
+		notRepository = "ERR_PRISM_GIT_NOT_REPOSITORY"
+	)
+	gone := []struct{ tool, arguments, code string }{
+		{"write", `{"path":"a.txt","content":"x","force":true}`, notFound}, {"write", `{"path":"new.txt","content":"x"}`, notFound},
+		{"edit", `{"path":"a.txt","edits":[{"oldText":"main","newText":"x"}]}`, notFound}, {"delete", `{"path":"a.txt"}`, notFound},
+		{"move", `{"from":"a.txt","to":"b.txt"}`, notFound}, {"shell", `{"command":"echo x > a.txt"}`, notFound},
+		{"git_branch", `{"op":"create","name":"other"}`, notFound}, {"git_branch", `{"op":"switch","name":"main"}`, notFound},
+		{"git_branch", `{"op":"list"}`, notFound}, {"git_commit", `{"message":"m","paths":["a.txt"]}`, notFound},
+		{"git_restore", `{"paths":["a.txt"],"from":"HEAD"}`, notFound}, {"git_worktree", `{"op":"list"}`, notFound},
+		{"git_apply", `{"op":"apply","patch":"--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-main\n+x\n"}`, notFound},
+		{"git_diff", `{}`, notFound}, {"git_show", `{"ref":"HEAD","path":"a.txt"}`, notFound}, {"git_blame", `{"path":"a.txt"}`, notFound},
+	}
+	for _, call := range calls {
+		gone = append(gone, struct{ tool, arguments, code string }{call.tool, call.arguments, notFound})
+	}
+	n := 100
+	expect := func(when, tool, arguments, code string) {
+		t.Helper()
+		n++
+		s.startCall(n, tool, arguments)
+		if r := s.receive(); !strings.Contains(r.raw, code) || r.Error == nil && !r.Result.IsError {
+			t.Errorf("%s %s, when the work tree %s: %s, want %s", tool, arguments, when, r.raw, code)
 		}
 	}
+	// What git knows a work tree by is gone first: one within the main checkout is then a
+	// directory of that.
+	must(t, os.Rename(filepath.Join(tree, ".git"), filepath.Join(base, "aside")))
+	for _, call := range gone {
+		if strings.HasPrefix(call.tool, "git_") {
+			expect("has no .git", call.tool, call.arguments, notRepository)
+		}
+	}
+	must(t, os.Rename(filepath.Join(base, "aside"), filepath.Join(tree, ".git")))
+	runGit(t, main, "worktree", "remove", tree)
+	for _, call := range gone {
+		expect("is gone", call.tool, call.arguments, call.code)
+	}
+	must(t, os.Mkdir(tree, 0o700)) // somebody makes another directory in its place
+	for _, call := range gone {
+		if call.tool != "shell" { // which is a program, and begins in that directory
+			expect("is another directory", call.tool, call.arguments, call.code)
+		}
+	}
+	must(t, os.Remove(tree))
 	if data, err := os.ReadFile(filepath.Join(main, "a.txt")); err != nil || string(data) != "main\n" {
 		t.Errorf("the main checkout has %q, %v", data, err)
 	}
@@ -83,4 +116,11 @@ func runGit(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -3,6 +3,8 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"sync"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/check"
@@ -64,7 +66,7 @@ func Git(deps *GitDeps) ([]*tools.Tool, error) {
 	if deps == nil || deps.Workspace == nil {
 		return nil, tools.Errorf(tools.CodeToolInput, "the git tools need a workspace")
 	}
-	g := &gitTools{*deps}
+	g := &gitTools{GitDeps: *deps}
 	if err := g.Limits.settle(); err != nil {
 		return nil, err
 	}
@@ -83,7 +85,10 @@ func Git(deps *GitDeps) ([]*tools.Tool, error) {
 }
 
 // gitTools is what the tools of this group have in common.
-type gitTools struct{ GitDeps }
+type gitTools struct {
+	GitDeps
+	anchor anchor
+}
 
 func gitSpec(name, title, description string) tools.Spec {
 	return tools.Spec{Name: name, Title: title, Description: description, Toolset: "git", Kind: tools.KindRead, Effect: tools.Observes}
@@ -94,7 +99,31 @@ func (g *gitTools) repository(ctx context.Context) (*git.Repository, error) {
 	if g.Runner == nil {
 		return nil, tools.Errorf(tools.CodeGitFailed, "there is no git program outside of the workspace; install git, or configure its path")
 	}
-	return g.Runner.Repository(ctx, g.Workspace.Root())
+	if err := g.Workspace.Present(); err != nil {
+		return nil, err
+	}
+	repository, err := g.Runner.Repository(ctx, g.Workspace.Root())
+	if err != nil {
+		return nil, err
+	}
+	return repository, g.anchor.keep(repository.Top())
+}
+
+// anchor is the work tree that the first call found. One that lay in another loses its
+// .git when it is removed: calls would then be about the other.
+type anchor struct {
+	mu  sync.Mutex
+	top string
+}
+
+func (a *anchor) keep(top string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if rel, err := filepath.Rel(top, a.top); a.top != "" && top != a.top && err == nil && filepath.IsLocal(rel) {
+		return tools.Errorf(tools.CodeGitNotRepository, "%s is no work tree any more; it lies in that of %s, which was not meant", a.top, top)
+	}
+	a.top = top
+	return nil
 }
 
 // gitPath reads a path as git's tools take and give it, and returns it relative to the

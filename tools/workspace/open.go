@@ -159,6 +159,28 @@ func (w *Workspace) OpenDir(p Path) (*os.File, error) {
 	return file, pathError(p.Rel, err)
 }
 
+// Present is [tools.CodeNotFound] where the root is not the directory any more that was
+// opened: what is reached by its path, by programs that have no other way, would be
+// something else.
+func (w *Workspace) Present() error {
+	now, err := os.Stat(w.Root())
+	if err == nil {
+		var file *os.File
+		if file, err = w.OpenDir(Path{Rel: "."}); err == nil {
+			var opened fs.FileInfo
+			opened, err = file.Stat()
+			err = errors.Join(err, file.Close())
+			if err == nil && !os.SameFile(now, opened) {
+				err = fs.ErrNotExist
+			}
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tools.CodeNotFound) {
+		return tools.Errorf(tools.CodeNotFound, "%s was removed: the directory that was opened is not there any more", w.Root())
+	}
+	return err
+}
+
 // Lstat describes what is at p; a symbolic link in the last component is
 // described itself, links before it are followed inside the root.
 func (w *Workspace) Lstat(p Path) (fs.FileInfo, error) { return w.stat(p, false) }

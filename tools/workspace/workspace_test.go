@@ -198,3 +198,30 @@ func wantCode(t testing.TB, err error, codes ...tools.Code) {
 		t.Errorf("error %v, want %v", err, codes)
 	}
 }
+
+func TestPresent(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "root")
+	if err := os.Mkdir(root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(root, &Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	if err := w.Present(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(root, root+".aside"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Present(); !errors.Is(err, tools.CodeNotFound) {
+		t.Errorf("moved away: %v", err)
+	}
+	if err := os.Mkdir(root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Present(); !errors.Is(err, tools.CodeNotFound) {
+		t.Errorf("another in its place: %v", err)
+	}
+}

@@ -55,6 +55,9 @@ func (h *Host) repository(ctx context.Context) (*git.Repository, error) {
 	if h.shared.git == nil {
 		return nil, tools.Errorf(tools.CodeGitFailed, "there is no git program outside of the workspace; install git, or configure its path")
 	}
+	if err := h.shared.files.Present(); err != nil {
+		return nil, err
+	}
 	return h.shared.git.Repository(ctx, h.shared.files.Root())
 }
 
