@@ -151,19 +151,17 @@ func (d *database) Close() error {
 
 // Write implements sqlstate.Database.
 func (d *database) Write(ctx context.Context, do func(sqlstate.Tx) error) error {
-	ctx, cancel := d.bounded(ctx)
-	defer cancel()
-	if err := d.lock(ctx); err != nil {
-		return err
+	h := d.now()
+	if h == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = d.bounded(ctx)
+		defer cancel()
+		var err error
+		if h, err = d.turn(ctx); err != nil {
+			return err
+		}
 	}
 	defer d.unlock()
-	h, err := d.opened(ctx)
-	if err != nil {
-		return err
-	}
-	if err := h.gate.enter(ctx); err != nil {
-		return err
-	}
 	defer h.gate.leave()
 	poisoned, err := h.write(ctx, do)
 	if poisoned {
@@ -174,6 +172,39 @@ func (d *database) Write(ctx context.Context, do func(sqlstate.Tx) error) error 
 		d.drop()
 	}
 	return d.failed("writing to", err)
+}
+
+// now is turn where nothing is to be waited for and nothing to be opened, which is the
+// usual case and needs no timer; nil where that is not so.
+func (d *database) now() *handle {
+	select {
+	case d.writing <- struct{}{}:
+	default:
+		return nil
+	}
+	if h, err := d.current(); h != nil && err == nil {
+		if ok, err := h.gate.try(); ok && err == nil {
+			return h
+		}
+	}
+	d.unlock()
+	return nil
+}
+
+// turn waits until nobody else writes, and returns with writing and the gate held.
+func (d *database) turn(ctx context.Context) (*handle, error) {
+	if err := d.lock(ctx); err != nil {
+		return nil, err
+	}
+	h, err := d.opened(ctx)
+	if err == nil {
+		err = h.gate.enter(ctx)
+	}
+	if err != nil {
+		d.unlock()
+		return nil, err
+	}
+	return h, nil
 }
 
 // Read implements sqlstate.Database.

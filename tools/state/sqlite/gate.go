@@ -30,12 +30,8 @@ const shortest, longest = 50 * time.Microsecond, 4 * time.Millisecond
 
 func (g *gate) enter(ctx context.Context) error {
 	for pause := shortest; ; pause = min(2*pause, longest) {
-		ok, err := filelock.Try(g.file)
-		if ok {
-			return nil
-		}
-		if err != nil {
-			return tools.Errorf(tools.CodeStateUnavailable, "locking %s: %w", g.file.Name(), err)
+		if ok, err := g.try(); ok || err != nil {
+			return err
 		}
 		select {
 		case <-time.After(pause/4 + rand.N(pause)):
@@ -43,6 +39,14 @@ func (g *gate) enter(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+func (g *gate) try() (bool, error) {
+	ok, err := filelock.Try(g.file)
+	if err != nil {
+		return false, tools.Errorf(tools.CodeStateUnavailable, "locking %s: %w", g.file.Name(), err)
+	}
+	return ok, nil
 }
 
 func (g *gate) leave() { _ = filelock.Release(g.file) }

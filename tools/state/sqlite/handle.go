@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"net/url"
 	"os"
@@ -32,9 +33,15 @@ type handle struct {
 	// Statements by their text: what the writer asks, what it does, what readers ask.
 	statements map[string]*sql.Stmt
 	direct     map[string]execer
+	named      []driver.NamedValue // the writer's parameters, one statement after the other
 	mu         sync.Mutex
 	read       map[string]*sql.Stmt
 }
+
+// pageSize is for a new file. A change is logged as whole pages, mostly as two: of a row
+// and of the sequence. In small ones it is half of a block of the file system, and in
+// SQLite's own 4 KiB it is three blocks, which take longer to flush.
+const pageSize = "page_size(1024)"
 
 // readers is how many reads run at the same time.
 const readers = 4
@@ -122,7 +129,7 @@ func (h *handle) connect(ctx context.Context, path string) error {
 	// the gate is what keeps writers apart.
 	_, _ = sqlite.Fdatasync(true)
 	_, _ = sqlite.OFDLocking(true)
-	pragmas := []string{"busy_timeout(10000)", "synchronous(FULL)", "foreign_keys(1)", "trusted_schema(0)"}
+	pragmas := []string{pageSize, "busy_timeout(10000)", "synchronous(FULL)", "foreign_keys(1)", "trusted_schema(0)"}
 	connector, err := sqlite.NewConnector(source(path, url.Values{"_pragma": pragmas, "_txlock": {"immediate"}, "_dqs": {"0"}, "mode": {"rw"}}))
 	if err != nil {
 		return err
@@ -246,10 +253,14 @@ func (h *handle) close() error {
 // use afterwards.
 func (h *handle) write(ctx context.Context, do func(sqlstate.Tx) error) (poisoned bool, err error) {
 	tx := &writer{handle: h}
-	for err = tx.begin(); isBusy(err); err = tx.begin() {
+	if err = tx.begin(); isBusy(err) {
 		// Somebody who does not know of the gate: a person's sqlite3, or a checkpoint.
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
+		ctx, cancel := h.db.bounded(ctx)
+		defer cancel()
+		for ; isBusy(err); err = tx.begin() {
+			if ctx.Err() != nil {
+				return false, context.Cause(ctx)
+			}
 		}
 	}
 	if err != nil {
@@ -292,6 +303,9 @@ func poisons(err error) bool {
 }
 
 func isBusy(err error) bool {
+	if err == nil {
+		return false
+	}
 	var failure *sqlite.Error
 	return errors.As(err, &failure) && failure.Code()&0xff == sqlite3.SQLITE_BUSY
 }

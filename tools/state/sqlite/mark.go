@@ -15,6 +15,7 @@ import (
 // disk. It is not flushed: what a power cut takes from it makes it less, and only that.
 type mark struct {
 	file     *os.File
+	buffer   []byte
 	identity int64
 	sequence int64
 }
@@ -53,7 +54,8 @@ func (m *mark) ahead(identity, sequence int64) bool {
 // less than it could be.
 func (m *mark) write(sequence int64) {
 	m.sequence = sequence
-	_, _ = m.file.WriteAt(fmt.Appendf(nil, markForm, uint64(m.identity), sequence), 0)
+	m.buffer = fmt.Appendf(m.buffer[:0], markForm, uint64(m.identity), sequence)
+	_, _ = m.file.WriteAt(m.buffer, 0)
 }
 
 func (m *mark) close() error { return m.file.Close() }

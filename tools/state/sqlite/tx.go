@@ -51,13 +51,16 @@ func (w *writer) Exec(text string, args ...any) (int64, error) {
 // exec goes to the driver itself: what database/sql does for each statement takes as
 // long as SQLite does, and is all about connections, of which there is one.
 func (w *writer) exec(text string, args ...any) (affected int64, err error) {
-	named := make([]driver.NamedValue, len(args))
+	named := w.named[:0] // the driver copies what it keeps
+	defer func() { clear(named) }()
 	for i, arg := range args {
-		named[i] = driver.NamedValue{Ordinal: i + 1}
-		if named[i].Value, err = driver.DefaultParameterConverter.ConvertValue(arg); err != nil {
+		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
+		if err != nil {
 			return 0, err
 		}
+		named = append(named, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
+	w.named = named
 	err = w.conn.Raw(func(conn any) error {
 		prepared, ok := w.direct[text]
 		if !ok {
