@@ -3,7 +3,6 @@ package git
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,7 +114,30 @@ func (g *Repository) CreateBranch(ctx context.Context, name, start string) (id s
 	if err := g.planned(ctx, nil, change); err != nil {
 		return "", err
 	}
-	return id, g.move(ctx, change)
+	if err = g.move(ctx, change); err != nil {
+		err = g.inTheWayOf(ctx, name, err)
+	}
+	return id, err
+}
+
+// inTheWayOf says which branch keeps one of that name from being made, if it is one: refs
+// are files, and a file is no directory.
+func (g *Repository) inTheWayOf(ctx context.Context, name string, err error) error {
+	var all []string
+	for i, c := range name {
+		if c == '/' {
+			all = append(all, branchPrefix+name[:i])
+		}
+	}
+	args := slices.Concat([]string{"for-each-ref", "--count=1", "--format=%(refname:lstrip=2)", "--"}, all, []string{branchPrefix + name + "/"})
+	out, listErr := g.run(ctx, args, nil)
+	if listErr != nil {
+		return err
+	}
+	if other := strings.TrimSpace(string(out.Stdout)); other != "" {
+		return tools.Errorf(tools.CodeGitRef, "there cannot be a branch %s beside the branch %s; choose another name", name, other)
+	}
+	return err
 }
 
 // SwitchOptions adjust Switch.
@@ -267,27 +289,6 @@ func (s *switching) admit(ctx context.Context, checkpoint bool) error {
 func (g *Repository) inTheWay(path string) bool {
 	info, err := os.Lstat(filepath.Join(g.top, filepath.FromSlash(path)))
 	return err == nil && !info.IsDir()
-}
-
-// run lets git do it, with what is about to happen on record.
-func (s *switching) run(ctx context.Context, who Identity) error {
-	journal, err := s.g.beginSwitch(ctx, s)
-	if err != nil {
-		return err
-	}
-	opts := &RunOptions{Timeout: longTime}
-	if who != (Identity{}) {
-		opts.Env = who.environment()
-	}
-	name := strings.TrimPrefix(s.to.Ref, branchPrefix)
-	_, err = s.g.run(ctx, []string{"switch", "-q", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules", "--", name}, opts)
-	if failure, ended := errors.AsType[*Error](err); err != nil && (!ended || failure.ExitCode < 0) {
-		// git refuses before it begins; one that was killed in the middle is taken back.
-		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), longTime)
-		defer cancel()
-		err = joined(err, journal.settle(cleanup))
-	}
-	return joined(err, journal.end())
 }
 
 // Settle finishes, or takes back, what a process of ours that is gone has left half

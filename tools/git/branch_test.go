@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -160,7 +161,13 @@ func TestSwitchKilled(t *testing.T) {
 		kills = 60
 	}
 	root := branched(t)
+	write(t, root, "many/0/file here, directory there", "x\n")
+	write(t, root, "many/0/directory here, file there/x", "x\n")
+	plain(t, root, "add", "-A")
+	plain(t, root, "commit", "-q", "-m", "kinds")
 	plain(t, root, "switch", "-q", "other")
+	write(t, root, "many/0/file here, directory there/x", "x\n")
+	write(t, root, "many/0/directory here, file there", "x\n")
 	for i := range files {
 		write(t, root, fmt.Sprintf("many/%d/%d", i%20, i), strings.Repeat(fmt.Sprint(i, "\n"), 2000))
 	}
@@ -231,11 +238,63 @@ func killWhile(t *testing.T, root string, after time.Duration) {
 	time.Sleep(after)
 	_ = command.Process.Kill()
 	_ = command.Wait()
-	// What it had started ends with it, a moment later.
-	for until := time.Now().Add(5 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Lstat(filepath.Join(root, ".git", "index.lock")); err != nil {
-			break
+}
+
+// TestSwitchFails: when git gives up in the middle, of a file that it cannot read, the
+// work tree is as it was.
+func TestSwitchFails(t *testing.T) {
+	root := branched(t)
+	plain(t, root, "switch", "-q", "other")
+	for i := range 20 {
+		write(t, root, fmt.Sprint("new/", i), fmt.Sprint("content ", i, "\n"))
+	}
+	write(t, root, "a.txt", "unreadable\n")
+	plain(t, root, "add", "-A")
+	plain(t, root, "commit", "-q", "-m", "many")
+	blob := strings.TrimSpace(plain(t, root, "rev-parse", "HEAD:a.txt"))
+	plain(t, root, "switch", "-q", "main")
+	must(t, os.Remove(filepath.Join(root, ".git", "objects", blob[:2], blob[2:])))
+	before, g := snapshot(t, root), opened(t, root)
+	if _, err := g.Switch(t.Context(), "other", nil); !errors.Is(err, tools.CodeGitFailed) {
+		t.Errorf("switched: %v", err)
+	}
+	if status := plain(t, root, "status", "--porcelain", "-uall"); status != "" || snapshot(t, root) != before {
+		t.Errorf("git says %q", status)
+	}
+	for _, name := range []string{"index.lock", switchName} {
+		if _, err := os.Lstat(filepath.Join(root, ".git", name)); err == nil {
+			t.Errorf("%s is left", name)
 		}
 	}
-	time.Sleep(300 * time.Millisecond)
+}
+
+// TestSwitchKilledLock: the lock that another git has taken after a switch was killed
+// is that git's, however long it holds it: a person may be writing a message.
+func TestSwitchKilledLock(t *testing.T) {
+	root := branched(t)
+	killWhile(t, root, 0)
+	must(t, opened(t, root).Settle(t.Context()))
+	if branch := strings.TrimSpace(plain(t, root, "branch", "--show-current")); branch != "main" {
+		plain(t, root, "switch", "-q", "main")
+	}
+	record, err := json.Marshal(switchRecord{From: Head{Ref: "refs/heads/main", ID: strings.TrimSpace(plain(t, root, "rev-parse", "main"))}, To: Head{Ref: "refs/heads/other", ID: strings.TrimSpace(plain(t, root, "rev-parse", "other"))}})
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(root, ".git", switchName), record, 0o600))
+	lock := filepath.Join(root, ".git", "index.lock")
+	must(t, os.WriteFile(lock, nil, 0o644))
+	must(t, opened(t, root).Settle(t.Context()))
+	if _, err := os.Lstat(lock); err != nil {
+		t.Errorf("the lock is gone: %v", err)
+	}
+}
+
+// TestCreateBranchBeside: a name that a branch keeps from being one is said to be.
+func TestCreateBranchBeside(t *testing.T) {
+	root := repository(t)
+	plain(t, root, "branch", "a/b")
+	for _, name := range []string{"a", "a/b/c", "a/b/c/d"} {
+		if _, err := opened(t, root).CreateBranch(t.Context(), name, ""); !errors.Is(err, tools.CodeGitRef) || !strings.Contains(err.Error(), "a/b") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -28,6 +28,8 @@ const (
 	// lockWait is how long somebody else's lock is waited for.
 	lockWait = 5 * time.Second
 	lockLook = 20 * time.Millisecond
+	// gitDies is how long a git may take to end with the process that started it.
+	gitDies = time.Second
 )
 
 // pendingChange is what is on record before a ref moves.
@@ -116,19 +118,29 @@ func (x *privateIndex) lockPath() string { return filepath.Join(x.gitDir(), "ind
 // commit moves the ref and then puts the index in its place. Nothing has happened
 // when it fails.
 func (x *lockedIndex) commit(ctx context.Context, change refChange) error {
-	record, err := json.Marshal(pendingChange{Ref: change.ref, After: change.after})
-	if err != nil {
-		return tools.AsError(err)
-	}
-	if err := writeFlushed(filepath.Join(x.dir, pendingName), record); err != nil {
-		return tools.AsError(err)
+	if err := x.record(pendingChange{Ref: change.ref, After: change.after}); err != nil {
+		return err
 	}
 	if err := x.repository.move(ctx, change); err != nil {
 		return err
 	}
-	// The ref has moved: from here on, a crash is settled forwards.
+	return x.place(change.ref)
+}
+
+// record says what is about to happen. Once the ref has moved, a crash is settled
+// forwards.
+func (x *lockedIndex) record(pending pendingChange) error {
+	text, err := json.Marshal(pending)
+	if err != nil {
+		return tools.AsError(err)
+	}
+	return orCoded(writeFlushed(filepath.Join(x.dir, pendingName), text))
+}
+
+// place puts the copy in the place of the index.
+func (x *lockedIndex) place(ref string) error {
 	if err := os.Rename(x.file, filepath.Join(x.gitDir(), "index")); err != nil {
-		return tools.Errorf(tools.CodeIO, "%s is at %s now, but the index could not follow; git reset brings it there: %w", change.ref, change.after, err)
+		return tools.Errorf(tools.CodeIO, "%s has moved, but the index could not follow; git reset brings it there: %w", ref, err)
 	}
 	return nil
 }
@@ -175,6 +187,9 @@ func (g *Repository) settleIndex(ctx context.Context, gitDir string) error {
 		return nil // somebody was faster
 	}
 	dir := filepath.Join(gitDir, name)
+	if err := awaitGit(ctx, filepath.Join(dir, "index.lock")); err != nil {
+		return err
+	}
 	if err := g.finishPending(ctx, dir); err != nil {
 		return err
 	}
@@ -183,6 +198,21 @@ func (g *Repository) settleIndex(ctx context.Context, gitDir string) error {
 	}
 	_ = os.RemoveAll(dir) // swept later
 	return nil
+}
+
+// awaitGit waits a moment for a git that worked for a process that is gone, and that
+// goes with it. One that was killed has left its lock, which is in nobody's way.
+func awaitGit(ctx context.Context, path string) error {
+	for until := time.Now().Add(gitDies); ; {
+		if _, err := os.Lstat(path); err != nil {
+			return nil
+		}
+		if err := pause(ctx, until); errors.Is(err, errWaited) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
 }
 
 func (g *Repository) finishPending(ctx context.Context, dir string) error {

@@ -120,9 +120,29 @@ func (g *Repository) AddWorktree(ctx context.Context, path string, opts *AddOpti
 		return nil, err
 	}
 	if _, err := g.run(ctx, plan.args, &RunOptions{Timeout: longTime}); err != nil {
-		return nil, err
+		return nil, g.unadd(ctx, path, plan, err)
 	}
 	return g.FindWorktree(ctx, path)
+}
+
+// unadd takes back what a failed AddWorktree has left, and returns why it failed. git
+// itself takes the directory back, unless it was killed, but never the new branch.
+func (g *Repository) unadd(ctx context.Context, path string, plan *worktreePlan, why error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
+	defer cancel()
+	_, err := g.FindWorktree(ctx, path)
+	switch {
+	case err == nil:
+		return errors.Join(why, tools.Errorf(tools.CodeGitConflict, "git was stopped in the middle, and %s is left unfinished; remove it with force", DisplayPath(path)))
+	case !errors.Is(err, tools.CodeNotFound):
+		return errors.Join(why, err)
+	case plan.created == nil:
+		return why
+	}
+	if now, ok, err := g.lookup(ctx, plan.created.ref, "commit"); err != nil || !ok || now != plan.id {
+		return joined(why, err) // it was not made, or is somebody else's by now
+	}
+	return joined(why, g.move(ctx, refChange{ref: plan.created.ref, before: plan.id}))
 }
 
 // addable checks everything but refs, and returns the path as git will have it.
@@ -186,6 +206,7 @@ func resolveMissing(dir string) (string, error) {
 type worktreePlan struct {
 	args      []string
 	id        string
+	created   *refChange // the branch that is made for it, or nil
 	witnesses []tools.Witness
 }
 
@@ -223,7 +244,8 @@ func (g *Repository) planWorktree(ctx context.Context, path string, opts *AddOpt
 			break
 		}
 		args = append(args, "--no-track", "-b", opts.Branch, "--", path, plan.id)
-		plan.witnesses = append(plan.witnesses, g.witness(refChange{ref: branchPrefix + opts.Branch, after: plan.id}))
+		plan.created = &refChange{ref: branchPrefix + opts.Branch, after: plan.id}
+		plan.witnesses = append(plan.witnesses, g.witness(*plan.created))
 	}
 	plan.args = args
 	plan.witnesses = append(plan.witnesses, tools.Witness{Ref: "HEAD", Repository: path, After: seen(plan.id)})

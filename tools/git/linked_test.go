@@ -186,3 +186,17 @@ func TestAddWorktreeNeedsFilter(t *testing.T) {
 		t.Errorf("with the filter: %q, %v", data, err)
 	}
 }
+
+// TestAddWorktreeFails: when git cannot write a worktree, no branch is left of it.
+func TestAddWorktreeFails(t *testing.T) {
+	root := repository(t)
+	blob := strings.TrimSpace(plain(t, root, "rev-parse", "HEAD:a.txt"))
+	must(t, os.Remove(filepath.Join(root, ".git", "objects", blob[:2], blob[2:])))
+	g, path := opened(t, root), filepath.Join(t.TempDir(), "linked")
+	if _, err := g.AddWorktree(t.Context(), path, &AddOptions{Branch: "task"}); !errors.Is(err, tools.CodeGitFailed) {
+		t.Errorf("added: %v", err)
+	}
+	if _, err := os.Lstat(path); err == nil || plain(t, root, "branch", "--list", "task") != "" {
+		t.Error("a directory or a branch is left")
+	}
+}

@@ -112,15 +112,15 @@ func fixedEnvironment() []string {
 	}
 }
 
-// local is the environment of a command that only reads: what a partial clone lacks is
-// not fetched from the remote that its configuration names (git(1)).
+// local is the environment of a command that is no conversation with a remote: what a
+// partial clone lacks is not fetched from the one that its configuration names (git(1)).
+// The second variable is for git before 2.44, which does not know the first.
 func local(command string) []string {
 	switch command {
-	case "status", "diff", "log", "show", "blame", "annotate", "grep", "ls-tree", "ls-files", "cat-file", "rev-parse", "rev-list",
-		"merge-base", "for-each-ref", "show-ref", "diff-tree", "diff-index", "diff-files":
-		return []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}
+	case "fetch", "pull", "push", "clone", "ls-remote", "remote", "submodule":
+		return nil
 	}
-	return nil
+	return []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}
 }
 
 // inherited is base without what could undo the fixed environment: git's own

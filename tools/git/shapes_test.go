@@ -158,9 +158,9 @@ func TestUnborn(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestReadingFetchesNothing: what a partial clone lacks is not fetched by a command that
-// reads, whatever remote its configuration names.
-func TestReadingFetchesNothing(t *testing.T) {
+// TestFetchesNothing: what a partial clone lacks is fetched neither by a command that
+// reads nor by one that writes files, whatever remote its configuration names.
+func TestFetchesNothing(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "repo")
 	must(t, os.MkdirAll(root, 0o755))
 	plain(t, root, "init", "-q", "-b", "main")
@@ -179,7 +179,7 @@ func TestReadingFetchesNothing(t *testing.T) {
 		t.Error("a file that the clone does not have was shown")
 	}
 	allowed := &RunOptions{Config: []string{"protocol.file.allow=always"}}
-	for _, args := range [][]string{{"cat-file", "blob", "HEAD~2:a.txt"}, {"diff", "HEAD~2", "HEAD", "--", "a.txt"}, {"log", "-p", "--", "a.txt"}, {"blame", "HEAD", "--", "a.txt"}} {
+	for _, args := range [][]string{{"cat-file", "blob", "HEAD~2:a.txt"}, {"diff", "HEAD~2", "HEAD", "--", "a.txt"}, {"log", "-p", "--", "a.txt"}, {"blame", "HEAD", "--", "a.txt"}, {"restore", "--source=HEAD~2", "--", "a.txt"}, {"switch", "-q", "--detach", "HEAD~2"}} {
 		if _, err := r.Run(t.Context(), clone, args, allowed); !errors.Is(err, tools.CodeGitFailed) {
 			t.Errorf("git %v went on with what is not there: %v", args, err)
 		}

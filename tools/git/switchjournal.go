@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,18 +11,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/filelock"
+	"github.com/prism-ls/prism-ls/tools/workspace"
 )
 
-// git writes the files of another branch one by one, then the index, then HEAD. When
-// it is killed in between, the work tree is neither here nor there. So what is about to
-// happen is on record first, in a file that is locked as long as the process that made
-// it is there. Who finds it unlocked finishes the change if the index is the new one
-// already; otherwise it takes back what was written. A file that has become something
-// that is of neither branch is somebody's work, and stays.
+// git writes the files of another branch one by one, then the index (a copy, which takes
+// the place of the work tree's at the end; see lockedIndex), then HEAD. When it is
+// stopped in between, the work tree is neither here nor there. So what is about to happen
+// is on record first, in a file that is locked as long as the process that made it is
+// there. Who finds it unlocked, and HEAD where it was, takes back what was written. A
+// file that has become something that is of neither branch is somebody's work, and stays.
 
 const switchName = "prism-ls-switch"
 
@@ -97,33 +98,10 @@ func (g *Repository) settleSwitch(ctx context.Context, gitDir string) error {
 	if err != nil || json.Unmarshal(text, &j.record) != nil || j.record.To.Ref == "" {
 		return j.end() // not written to its end: nothing had begun
 	}
-	if err := releaseLock(ctx, filepath.Join(gitDir, "index.lock")); err != nil {
-		return errors.Join(err, file.Close())
-	}
 	if err := j.settle(ctx); err != nil {
 		return errors.Join(err, file.Close()) // the record stays
 	}
 	return j.end()
-}
-
-// releaseLock removes the lock of a git that is gone with the process of ours that
-// started it. Another git would hold it for a moment only.
-func releaseLock(ctx context.Context, path string) error {
-	first, err := os.Lstat(path)
-	if err != nil {
-		return nil
-	}
-	for until := time.Now().Add(lockWait); ; {
-		now, err := os.Lstat(path)
-		if err != nil || !os.SameFile(first, now) {
-			return nil
-		}
-		if err := pause(ctx, until); errors.Is(err, errWaited) {
-			return orCoded(os.Remove(path))
-		} else if err != nil {
-			return err
-		}
-	}
 }
 
 // settle brings a work tree that may be half switched to one of the two branches.
@@ -148,16 +126,6 @@ func (j *switchJournal) settle(ctx context.Context) error {
 		return err
 	}
 	defer x.close()
-	left, err := x.changedInIndex(ctx, j.record.To.ID)
-	if err != nil {
-		return err
-	}
-	slices.Sort(left)
-	if len(changes) > 0 && !slices.ContainsFunc(changes, func(c treeChange) bool { _, differs := slices.BinarySearch(left, c.path); return differs }) {
-		// The index is written when all files are: only HEAD is missing.
-		_, err := j.g.run(ctx, []string{"symbolic-ref", "-m", "checkout: settled after a crash", "HEAD", j.record.To.Ref}, nil)
-		return err
-	}
 	return j.takeBack(ctx, x, changes)
 }
 
@@ -176,34 +144,91 @@ func (j *switchJournal) takeBack(ctx context.Context, x *privateIndex, changes [
 			touched = append(touched, c)
 		}
 	}
-	wanted, err := j.g.contentOf(ctx, j.record.To.ID, touched)
+	// Of what is not there nothing has to be known: not even whether git could read it.
+	there := slices.DeleteFunc(slices.Clone(touched), func(c treeChange) bool { return !j.g.there(c.path) })
+	wanted, err := j.g.contentOf(ctx, j.record.To.ID, there)
+	if err != nil { // on a full disk there is no room for copies to compare with
+		if there, err = j.g.removeRaw(ctx, there); err == nil {
+			wanted, err = j.g.contentOf(ctx, j.record.To.ID, there)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(j.g.top)
+	back, err := j.g.removeBegun(touched, wanted)
+	if err != nil || len(back) == 0 {
+		return err
+	}
+	// Without force: what somebody has put there meanwhile stays.
+	_, err = x.with(ctx, []string{"checkout-index", "-q", "-z", "--stdin"}, &RunOptions{Stdin: list(back), Timeout: longTime})
+	return err
+}
+
+// removeBegun removes what a switch has written, or begun to, with directories that are
+// empty then, and returns the paths at which there was something before.
+func (g *Repository) removeBegun(touched []treeChange, wanted map[string]Rewrite) (back []string, err error) {
+	root, err := os.OpenRoot(g.top)
 	if err != nil {
-		return tools.AsError(err)
+		return nil, tools.AsError(err)
 	}
 	defer root.Close()
-	var back []string
+	// What was removed may be in the way of nothing before what was written is gone: a
+	// file of the one branch can be a directory of the other.
+	slices.SortStableFunc(touched, func(a, b treeChange) int { return cmp.Compare(gone(a), gone(b)) })
 	for _, c := range touched {
 		name := filepath.FromSlash(c.path)
 		if !begun(root, name, wanted[c.path]) {
 			continue
 		}
 		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return tools.AsError(err)
+			return nil, tools.AsError(err)
 		}
 		if c.oldMode != 0 {
 			back = append(back, c.path)
+			continue
+		}
+		for dir := filepath.Dir(name); dir != "." && root.Remove(dir) == nil; dir = filepath.Dir(dir) {
 		}
 	}
-	if len(back) == 0 {
-		return nil
+	return back, nil
+}
+
+// removeRaw removes files that are what the repository keeps, or begin like that, with no
+// conversion in between, and returns the others.
+func (g *Repository) removeRaw(ctx context.Context, written []treeChange) (others []treeChange, err error) {
+	root, err := os.OpenRoot(g.top)
+	if err != nil {
+		return nil, tools.AsError(err)
 	}
-	// Without force: what somebody has put there meanwhile stays.
-	_, err = x.with(ctx, []string{"checkout-index", "-q", "-z", "--stdin"}, &RunOptions{Stdin: list(back), Timeout: longTime})
-	return err
+	defer root.Close()
+	for _, c := range written {
+		name := filepath.FromSlash(c.path)
+		info, err := root.Lstat(name)
+		if c.mode == 0 || err != nil || !info.Mode().IsRegular() || info.Size() > outputLimit.Hard {
+			others = append(others, c)
+			continue
+		}
+		kept, err := g.run(ctx, []string{"cat-file", "blob", c.id}, &RunOptions{MaxOutput: max(info.Size(), 1), Partial: true})
+		if err != nil {
+			return nil, err
+		}
+		if !begun(root, name, Rewrite{Entry: workspace.Entry{Data: kept.Stdout}}) {
+			others = append(others, c)
+			continue
+		}
+		if err := root.Remove(name); err != nil {
+			return nil, tools.AsError(err)
+		}
+	}
+	return others, nil
+}
+
+// gone is 1 for what a switch removes, and 0 for what it writes.
+func gone(c treeChange) int {
+	if c.mode == 0 {
+		return 1
+	}
+	return 0
 }
 
 // contentOf returns what a checkout of the commit would make of the changes' files.
