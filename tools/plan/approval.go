@@ -145,7 +145,7 @@ func (g *Goals) present(ctx context.Context, goal *Goal) (*Presented, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Plan = file.data
+	p.Plan, p.PlanURI = file.data, file.Path
 	p.Artifacts, err = ReadArtifacts(ctx, g.opts.Stores.Artifacts(), goal.Owner, goal.Artifacts)
 	return p, err
 }

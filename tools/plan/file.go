@@ -98,7 +98,11 @@ func (f *Files) explain(taskID string, err error) error {
 // a workspace.Changed: there is one and expect is "", or it has another hash, or
 // expect is given and there is none.
 func (f *Files) Write(ctx context.Context, taskID string, draft Draft, expect string) (*File, error) {
-	return f.transact(ctx, taskID, func(now *workspace.Content) (*Document, error) {
+	p, err := f.Place(taskID)
+	if err != nil {
+		return nil, err
+	}
+	return f.transact(ctx, taskID, p, func(now *workspace.Content) (*Document, error) {
 		current := ""
 		if now != nil {
 			current = now.SHA256
@@ -136,7 +140,22 @@ func (f *Files) Edit(ctx context.Context, taskID string, e Edit, expect string) 
 
 // EditAll is Edit of several items: all of them, or none.
 func (f *Files) EditAll(ctx context.Context, taskID string, edits []Edit, expect string) (*File, error) {
-	return f.transact(ctx, taskID, func(now *workspace.Content) (*Document, error) {
+	return f.editAt(ctx, &File{TaskID: taskID, SHA256: expect}, edits)
+}
+
+// editAt is EditAll of a plan that has to be where was is, if that says where: a link
+// may lead elsewhere by now. was.SHA256 is the hash that it has to have, or "".
+func (f *Files) editAt(ctx context.Context, was *File, edits []Edit) (*File, error) {
+	taskID, expect := was.TaskID, was.SHA256
+	p, err := f.Place(taskID)
+	if err != nil {
+		return nil, err
+	}
+	if was.Path != "" && p.Real != was.Path {
+		return nil, tools.Errorf(tools.CodePlanChanged, "the plan of %s was %s, and now leads to %s; nothing was done", taskID, was.Path, p.Real).
+			WithDetails(workspace.Changed{Path: was.Path})
+	}
+	return f.transact(ctx, taskID, p, func(now *workspace.Content) (*Document, error) {
 		if now == nil {
 			return nil, f.explain(taskID, tools.CodeNotFound)
 		}
@@ -155,11 +174,7 @@ func (f *Files) EditAll(ctx context.Context, taskID string, edits []Edit, expect
 }
 
 // transact puts in the place of a plan, or of nothing, what change makes of it.
-func (f *Files) transact(ctx context.Context, taskID string, change func(*workspace.Content) (*Document, error)) (*File, error) {
-	p, err := f.Place(taskID)
-	if err != nil {
-		return nil, err
-	}
+func (f *Files) transact(ctx context.Context, taskID string, p workspace.Path, change func(*workspace.Content) (*Document, error)) (*File, error) {
 	file := &File{TaskID: taskID, Path: p.Real}
 	done, err := f.ws.Transact(ctx, []workspace.Path{p}, func(tx *workspace.Tx) error {
 		now, err := tx.Read(p, f.limits.PlanBytes)

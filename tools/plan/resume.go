@@ -26,8 +26,9 @@ type Presented struct {
 	HeadID        string
 	TreeID        string
 	Fingerprints  Fingerprints
-	// Plan is the plan's file as it is; nil is none.
-	Plan []byte
+	// Plan is the plan's file as it is; nil is none. PlanURI is where it is.
+	Plan    []byte
+	PlanURI string
 	// Export and Artifacts are those that were read and found to be as their sums say:
 	// see ReadArtifacts.
 	Export    *Reference
@@ -83,6 +84,7 @@ func ResumeAllowed(recorded *Metadata, presented *Presented) error {
 			now = sumOf(p.Plan)
 		}
 		compare("plan", r.Plan.text(), now.text(), false)
+		compare("plan.uri", r.Plan.URI, p.PlanURI, false)
 	}
 	compare("export", r.Export.text(), p.Export.text(), false)
 	compare("export.uri", r.Export.uri(), p.Export.uri(), false)

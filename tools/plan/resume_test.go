@@ -14,7 +14,7 @@ import (
 func same(m *Metadata, content []byte) *Presented {
 	return &Presented{
 		Owner: m.Owner, SchemaVersion: m.SchemaVersion, TaskID: m.TaskID, WorkspaceRoot: m.WorkspaceRoot, BaseBranch: m.BaseBranch, Branch: m.Branch,
-		Worktree: m.Worktree, BaseID: m.BaseID, HeadID: m.HeadID, TreeID: m.TreeID, Fingerprints: m.Fingerprints, Plan: content, Export: m.Export, Artifacts: m.Artifacts,
+		Worktree: m.Worktree, BaseID: m.BaseID, HeadID: m.HeadID, TreeID: m.TreeID, Fingerprints: m.Fingerprints, Plan: content, PlanURI: m.Plan.URI, Export: m.Export, Artifacts: m.Artifacts,
 	}
 }
 
@@ -48,6 +48,14 @@ func TestResumeAllowed(t *testing.T) {
 			if got := differences(t, ResumeAllowed(m, p)); len(got) != 1 || !strings.EqualFold(got[0], field) {
 				t.Errorf("%s %q: %v", field, value, got)
 			}
+		}
+	}
+	covered["PlanURI"] = true
+	for _, value := range []string{"", "other"} {
+		p := same(m, content)
+		p.PlanURI = value
+		if got := differences(t, ResumeAllowed(m, p)); len(got) != 1 || got[0] != "plan.uri" {
+			t.Errorf("the plan at %q: %v", value, got)
 		}
 	}
 	for i := range reflect.TypeFor[Presented]().NumField() {

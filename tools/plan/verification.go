@@ -162,7 +162,7 @@ func (g *Goals) addItems(ctx context.Context, file *File, checks []string) (*Fil
 	if len(edits) == 0 {
 		return file, nil
 	}
-	file, err := g.opts.Files.EditAll(ctx, file.TaskID, edits, file.SHA256)
+	file, err := g.opts.Files.editAt(ctx, file, edits)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func (c *claim) conclude(ctx context.Context, goal *Goal, file *File) error {
 			failed = append(failed, done.Name)
 		}
 	}
-	file, err := c.goals.opts.Files.EditAll(ctx, file.TaskID, edits, "")
+	file, err := c.goals.opts.Files.editAt(ctx, &File{TaskID: file.TaskID, Path: file.Path}, edits)
 	if err != nil {
 		return err
 	}
