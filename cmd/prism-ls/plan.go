@@ -135,7 +135,7 @@ func (a *app) listPlans(ctx context.Context, opened *host.Host, object bool) err
 
 // recordedTasks are the tasks on record. Plans can be looked at without.
 func (a *app) recordedTasks(ctx context.Context, opened *host.Host) (map[string]*plan.Goal, error) {
-	goals, err := opened.Goals(nil)
+	goals, err := opened.Goals(host.GoalOptions{})
 	if err == nil {
 		var list []*plan.Goal
 		if list, err = goals.List(ctx, opened.People()); err == nil {
@@ -193,7 +193,7 @@ func (a *app) lookAtTask(ctx context.Context, opened *host.Host, task string) (t
 	if err != nil {
 		return taskObject{}, err
 	}
-	goals, err := opened.Goals(nil)
+	goals, err := opened.Goals(host.GoalOptions{})
 	var goal *plan.Goal
 	if err == nil {
 		goal, err = goals.Get(ctx, opened.People(), task)
@@ -207,7 +207,7 @@ func (a *app) lookAtTask(ctx context.Context, opened *host.Host, task string) (t
 }
 
 func (a *app) showHandoff(ctx context.Context, opened *host.Host, task string) error {
-	goals, err := opened.Goals(nil)
+	goals, err := opened.Goals(host.GoalOptions{})
 	if err != nil {
 		return err
 	}

@@ -6,9 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/prism-ls/prism-ls/tools/policy"
 )
 
 // task is a workspace with a repository, a check, and a copy of the program.
@@ -92,6 +95,59 @@ func TestAPersonApprovesAPlan(t *testing.T) {
 	if status != 0 || !strings.Contains(shown, "cancelled: too slow") {
 		t.Errorf("deny: %d, %s", status, shown)
 	}
+}
+
+// TestWhatAPersonDoesWithATaskIsOnRecord: on the audit's, and what it does to the plan
+// on the account of effects. The checks are there as if an agent had run them, and
+// run where the profile agrees.
+func TestWhatAPersonDoesWithATaskIsOnRecord(t *testing.T) {
+	w := newTask(t)
+	w.ok("call", "--toolsets", "plan", "plan_write", `{"taskId":"t1","title":"Mend it","goal":"It works.","todos":[{"id":"there","text":"It is there"}]}`)
+	if out, status := w.run("plan", "verify", "t1", "--profile", "read-only"); status != 1 || !strings.Contains(out, "ERR_PRISM_EXECUTION_DENIED") {
+		t.Errorf("read-only: %d, %s", status, out)
+	}
+	w.ok("plan", "verify", "t1")
+	for _, answer := range []string{"deny", "approve"} {
+		if shown, status := onTerminal(t, w.command("plan", answer, "t1"), "yes"); status != 0 {
+			t.Fatalf("%s: %d, %s", answer, status, shown)
+		}
+		if answer == "deny" {
+			w.ok("plan", "verify", "t1")
+		}
+	}
+	file, err := os.Open(filepath.Join(w.state, "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	intents, outcomes := map[string][]string{}, map[string]bool{}
+	for lines := json.NewDecoder(file); lines.More(); {
+		var entry policy.Entry
+		if err := lines.Decode(&entry); err != nil {
+			t.Fatal(err)
+		}
+		if entry.Phase == policy.PhaseIntent {
+			intents[entry.Tool] = append(intents[entry.Tool], entry.ID)
+		}
+		outcomes[entry.ID] = entry.Phase == policy.PhaseOutcome && entry.Code == ""
+	}
+	for tool, times := range map[string]int{"plan_verify": 2, "coding_check": 2, "plan_deny": 1, "plan_approve": 1} {
+		if len(intents[tool]) != times {
+			t.Errorf("%s is on record %d times, want %d", tool, len(intents[tool]), times)
+		}
+		for _, id := range intents[tool] {
+			if !outcomes[id] {
+				t.Errorf("%s has no outcome, or a bad one", tool)
+			}
+		}
+	}
+	effects := w.ok("effects", "list")
+	for tool, times := range map[string]int{"plan_verify": 1, "coding_check": 2} { // the second time the item was ticked
+		if got := len(regexp.MustCompile(`completed +`+tool+" ").FindAllString(effects, -1)); got != times {
+			t.Errorf("%d effects of %s, want %d: %s", got, tool, times, effects)
+		}
+	}
+	w.ok("audit", "verify")
 }
 
 // TestAPersonDecides at a terminal, and the agent that asks again has the answer.

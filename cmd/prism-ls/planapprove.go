@@ -22,7 +22,7 @@ Approving needs a person at a terminal: it is refused in anything that prism-ls
 started.`,
 		Args: exactArgs(1, "the name of a task"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.judge(args[0], version, "Approve this?", func(ctx context.Context, goals *plan.Goals, opened *host.Host, version int64) error {
+			return a.judge(judgment{"plan_approve", args[0], "Approve this?", version}, func(ctx context.Context, goals *plan.Goals, opened *host.Host, version int64) error {
 				goal, err := goals.Approve(ctx, opened.People(), args[0], version)
 				if err != nil {
 					return err
@@ -51,7 +51,7 @@ func (a *app) planDenyCommand() *cobra.Command {
 anew. It needs a person at a terminal, as approving does.`,
 		Args: exactArgs(1, "the name of a task"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.judge(args[0], version, "Turn this down?", func(ctx context.Context, goals *plan.Goals, opened *host.Host, version int64) error {
+			return a.judge(judgment{"plan_deny", args[0], "Turn this down?", version}, func(ctx context.Context, goals *plan.Goals, opened *host.Host, version int64) error {
 				goal, err := goals.Deny(ctx, opened.People(), args[0], version, reason)
 				if err == nil {
 					fmt.Fprintf(a.out, "%s is %s: %s\n", args[0], goal.Status, printable(goal.Reason))
@@ -66,33 +66,41 @@ anew. It needs a person at a terminal, as approving does.`,
 	return cmd
 }
 
+// judgment is what a person is asked about a task. Version 0 is the one that is shown.
+type judgment struct {
+	name, task, question string
+	version              int64
+}
+
 // judge shows a task to a person and does what they agree to, with the version that
-// they have seen.
-func (a *app) judge(task string, version int64, question string, do func(context.Context, *plan.Goals, *host.Host, int64) error) error {
+// they have seen. That is on record under the judgment's name.
+func (a *app) judge(about judgment, do func(context.Context, *plan.Goals, *host.Host, int64) error) error {
 	terminal, err := openTerminal()
 	if err != nil {
 		return err
 	}
 	defer terminal.Close()
 	return a.withHost(func(ctx context.Context, opened *host.Host) error {
-		goals, err := opened.Goals(func(check string) { fmt.Fprintf(a.err, "check %s runs\n", check) })
+		opts := a.goalOptions()
+		goals, err := opened.Goals(opts)
 		if err != nil {
 			return err
 		}
-		one, err := a.lookAtTask(ctx, opened, task)
+		one, err := a.lookAtTask(ctx, opened, about.task)
 		if err != nil {
 			return err
 		}
-		if version == 0 {
-			version = one.Version
+		if about.version == 0 {
+			about.version = one.Version
 		}
-		yes, err := await(ctx, func() (bool, error) { return terminal.confirm(taskText(one) + question) })
+		yes, err := await(ctx, func() (bool, error) { return terminal.confirm(taskText(one) + about.question) })
 		if err != nil {
 			return err
 		}
 		if !yes {
-			return tools.Errorf(tools.CodeAborted, "%s stays as it is", task)
+			return tools.Errorf(tools.CodeAborted, "%s stays as it is", about.task)
 		}
-		return do(ctx, goals, opened, version)
+		step := &host.GoalStep{Name: about.name, TaskID: about.task, Version: about.version, Call: opts.Call}
+		return opened.Step(ctx, step, func(ctx context.Context) error { return do(ctx, goals, opened, about.version) })
 	})
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/daemon"
 	"github.com/prism-ls/prism-ls/cmd/prism-ls/internal/host"
+	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/plan"
 )
 
@@ -25,7 +27,7 @@ Exit status: 0 the task waits for approval, 1 it does not, 2 wrong use.`,
 		Example: "  prism-ls plan verify flaky-test --check test --base main",
 		Args:    exactArgs(1, "the name of a task"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.onGoal(args[0], object, func(ctx context.Context, goals *plan.Goals, opened *host.Host) (*plan.Goal, error) {
+			return a.onGoal("plan_verify", args[0], object, func(ctx context.Context, goals *plan.Goals, opened *host.Host) (*plan.Goal, error) {
 				return goals.Verify(ctx, opened.People(), args[0], &plan.VerifyOptions{Checks: checks, Base: base})
 			})
 		},
@@ -44,7 +46,7 @@ func (a *app) planResumeCommand() *cobra.Command {
 		Short: "Go on with a task that was cut short",
 		Args:  exactArgs(1, "the name of a task"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.onGoal(args[0], object, func(ctx context.Context, goals *plan.Goals, opened *host.Host) (*plan.Goal, error) {
+			return a.onGoal("plan_resume", args[0], object, func(ctx context.Context, goals *plan.Goals, opened *host.Host) (*plan.Goal, error) {
 				return goals.Resume(ctx, opened.People(), args[0])
 			})
 		},
@@ -54,14 +56,28 @@ func (a *app) planResumeCommand() *cobra.Command {
 	return cmd
 }
 
-// onGoal does something with a task, and shows how it is then.
-func (a *app) onGoal(task string, object bool, do func(context.Context, *plan.Goals, *host.Host) (*plan.Goal, error)) error {
+// goalOptions are those of whoever works on a task here.
+func (a *app) goalOptions() host.GoalOptions {
+	return host.GoalOptions{
+		Call:     tools.CallOptions{Session: daemon.CLIOwner, Owner: daemon.CLIOwner, Approver: a.approver()},
+		Revision: version(), Progress: func(check string) { fmt.Fprintf(a.err, "check %s runs\n", check) },
+	}
+}
+
+// onGoal does something with a task, which is on record under that name, and shows how
+// it is then.
+func (a *app) onGoal(name, task string, object bool, do func(context.Context, *plan.Goals, *host.Host) (*plan.Goal, error)) error {
 	return a.withHost(func(ctx context.Context, opened *host.Host) error {
-		goals, err := opened.Goals(func(check string) { fmt.Fprintf(a.err, "check %s runs\n", check) })
+		opts := a.goalOptions()
+		goals, err := opened.Goals(opts)
 		if err != nil {
 			return err
 		}
-		if _, err := do(ctx, goals, opened); err != nil {
+		step := &host.GoalStep{Name: name, TaskID: task, Call: opts.Call}
+		if err := opened.Step(ctx, step, func(ctx context.Context) error {
+			_, err := do(ctx, goals, opened)
+			return err
+		}); err != nil {
 			return err
 		}
 		one, err := a.lookAtTask(ctx, opened, task)

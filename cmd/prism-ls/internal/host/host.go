@@ -31,6 +31,7 @@ type Host struct {
 	checks    *check.Runner
 	all       *tools.Registry // of every toolset
 	registry  *tools.Registry
+	options   *tools.RegistryOptions // of both
 }
 
 // Open puts together what serves a single client. Close ends all that its calls
@@ -106,11 +107,10 @@ func (h *Host) openRegistry() error {
 	if err != nil {
 		return err
 	}
-	opts, err := h.registryOptions()
-	if err != nil {
+	if h.options, err = h.registryOptions(); err != nil {
 		return err
 	}
-	if h.all, err = tools.NewRegistry(list, opts); err != nil {
+	if h.all, err = tools.NewRegistry(list, h.options); err != nil {
 		return err
 	}
 	h.registry, err = h.all.Select(tools.Filter{

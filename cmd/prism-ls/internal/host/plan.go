@@ -8,7 +8,6 @@ import (
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/builtin"
-	"github.com/prism-ls/prism-ls/tools/git"
 	"github.com/prism-ls/prism-ls/tools/plan"
 	"github.com/prism-ls/prism-ls/tools/state"
 )
@@ -30,46 +29,6 @@ func (h *Host) planTools() ([]*tools.Tool, error) {
 
 // Plans are the plans of the workspace.
 func (h *Host) Plans() (*plan.Files, error) { return plan.NewFiles(h.shared.files, plan.Limits{}) }
-
-// Goals are the tasks of the workspace, from their plans to what is handed off.
-func (h *Host) Goals(progress func(check string)) (*plan.Goals, error) {
-	stores, err := h.shared.Stores()
-	if err != nil {
-		return nil, err
-	}
-	files, err := h.Plans()
-	if err != nil {
-		return nil, err
-	}
-	fingerprints, err := h.fingerprints()
-	if err != nil {
-		return nil, err
-	}
-	return plan.NewGoals(&plan.GoalOptions{
-		Files: files, Checks: h.checks, Stores: stores, Repository: h.repository, Fingerprints: fingerprints,
-		Redactor: h.redactor, Progress: progress,
-	})
-}
-
-func (h *Host) repository(ctx context.Context) (*git.Repository, error) {
-	if h.shared.git == nil {
-		return nil, tools.Errorf(tools.CodeGitFailed, "there is no git program outside of the workspace; install git, or configure its path")
-	}
-	if err := h.shared.files.Present(); err != nil {
-		return nil, err
-	}
-	return h.shared.git.Repository(ctx, h.shared.files.Root())
-}
-
-// fingerprints are what a task is checked with: the declared checks, and how they are
-// confined.
-func (h *Host) fingerprints() (f plan.Fingerprints, err error) {
-	if f.Definition, err = tools.Fingerprint(h.cfg.Definitions()); err != nil {
-		return f, err
-	}
-	f.Policy, err = tools.Fingerprint(map[string]string{"sandbox": h.cfg.SandboxMode()})
-	return f, err
-}
 
 // Decisions are the questions that wait for a person.
 func (h *Host) Decisions() (*plan.Decisions, error) {
