@@ -2,13 +2,16 @@ package taskspace
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/state"
 )
 
 // TestNothingHides: what a work tree holds is seen and comes back, whatever the
@@ -293,5 +296,44 @@ func TestFailureToSave(t *testing.T) {
 	expectTree(t, "after the failure", tree(t, path), want)
 	if space, err := f.m.Verify(t.Context(), ada, "t", false); err != nil || space.State != Active {
 		t.Errorf("%+v, %v", space, err)
+	}
+}
+
+// TestOwnersAtOnce: of owners that begin a workspace of the same task at once one has
+// it, and is the one whose it is said to be.
+func TestOwnersAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const owners = 6
+	won := make(chan state.Owner, owners)
+	var group sync.WaitGroup
+	for i := range owners {
+		owner := state.Owner{User: fmt.Sprintf("owner%d", i)}
+		group.Go(func() {
+			if _, err := f.m.Create(t.Context(), owner, request("t", "shop")); err == nil {
+				won <- owner
+			}
+		})
+	}
+	group.Wait()
+	close(won)
+	var all []state.Owner
+	for owner := range won {
+		all = append(all, owner)
+	}
+	if len(all) != 1 {
+		t.Fatalf("it belongs to %v", all)
+	}
+	if owner, err := f.m.OwnerOf(t.Context(), "t"); err != nil || owner != all[0] {
+		t.Errorf("it is said to be %v's, %v; it is %v's", owner, err, all[0])
+	}
+	// Another's note is not taken away with one's own workspace.
+	bob := state.Owner{User: "bob"}
+	f.make("u")
+	_, err := f.m.Cleanup(t.Context(), ada, "u", Policy{})
+	must(t, err)
+	must(t, f.m.unlist(t.Context(), bob, "u"))
+	if owner, err := f.m.OwnerOf(t.Context(), "u"); err != nil || owner != ada {
+		t.Errorf("u is said to be %v's, %v", owner, err)
 	}
 }

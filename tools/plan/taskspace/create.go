@@ -69,6 +69,11 @@ func (h *held) begin(ctx context.Context, request *Request) error {
 	if err := h.save(ctx); err != nil {
 		return err
 	}
+	// Of two owners that begin at once the later one was noted, and the earlier one, who
+	// has the record, may be this.
+	if err := h.m.list(ctx, h.key.Owner, space.TaskID); err != nil {
+		return err
+	}
 	if err := h.finish(ctx); err != nil {
 		return errors.Join(err, h.rollBack(ctx))
 	}

@@ -38,8 +38,15 @@ func (m *Manager) list(ctx context.Context, owner state.Owner, taskID string) er
 		// What another's creation has left that never began is no claim.
 		var entry Entry
 		if err := json.Unmarshal(kept.Data, &entry); err == nil {
-			if space, err := m.load(ctx, entry.Owner, taskID); err != nil || space != nil {
-				return errors.Join(err, tools.Errorf(tools.CodeWorkspaceOwnership, "the workspace of task %s belongs to another owner", taskID))
+			// Whose the record is, if there is one, has been found when it was loaded.
+			space, err := m.load(ctx, entry.Owner, taskID)
+			if space != nil {
+				err = tools.Errorf(tools.CodeWorkspaceOwnership, "the workspace of task %s belongs to another owner", taskID)
+			} else if errors.Is(err, tools.CodeWorkspaceOwnership) {
+				err = nil
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
@@ -47,14 +54,17 @@ func (m *Manager) list(ctx context.Context, owner state.Owner, taskID string) er
 	return err
 }
 
-func (m *Manager) unlist(ctx context.Context, taskID string) error {
+// unlist takes the note away, unless it is of a workspace that another owner has made
+// meanwhile.
+func (m *Manager) unlist(ctx context.Context, owner state.Owner, taskID string) error {
 	at := state.Key{Namespace: ownersNamespace, Name: taskID}
 	kept, err := m.stores.Checkpoints().Load(ctx, at)
-	if err == nil {
+	var entry Entry
+	if err == nil && (json.Unmarshal(kept.Data, &entry) != nil || entry.Owner == owner) {
 		err = m.stores.Checkpoints().Delete(ctx, at, kept.Version, kept.Fence)
 	}
-	if errors.Is(err, tools.CodeNotFound) {
-		return nil
+	if errors.Is(err, tools.CodeNotFound) || errors.Is(err, tools.CodeStateConflict) {
+		return nil // it is taken away already, or somebody else's now
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	ossignal "os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -78,8 +79,13 @@ func endAt(at int, signal string) *seam {
 			return nil
 		}
 		if signal == "stop" {
+			// The signal may reach another thread first: nothing more is done until after it.
+			goesOn := make(chan os.Signal, 1)
+			ossignal.Notify(goesOn, syscall.SIGCONT)
 			fmt.Println("stopping")
-			return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			err := syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			<-goesOn
+			return err
 		}
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}}

@@ -84,7 +84,7 @@ func (h *held) forget(ctx context.Context) error {
 	}
 	h.m.dropArtifacts(ctx, h.key.Owner, saved)
 	h.m.tidy(h.space)
-	return h.m.unlist(ctx, h.space.TaskID)
+	return h.m.unlist(ctx, h.key.Owner, h.space.TaskID)
 }
 
 // unpin removes the ref to what a cleanup saved, unless its repository is gone.
