@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,13 +62,13 @@ type Account struct {
 	closed bool
 	ends   chan func() // what is recorded behind a call's back
 	done   chan struct{}
-	ended  atomic.Int64
 }
 
 // retryAfter is how long calls without a run leave a store alone that failed.
 const retryAfter = 5 * time.Second
 
-// cleanupEvery is after how many ends there is a cleanup.
+// cleanupEvery is after how many ends there is a cleanup, on the average: many a
+// process lives for one call, and what it takes to look through all is not each one's.
 const cleanupEvery = 256
 
 // NewAccount keeps account in store, which stays the caller's to close, after the
@@ -196,7 +197,7 @@ func (a *Account) later(record func()) {
 
 // tidy removes, now and then, what ended long ago.
 func (a *Account) tidy(ctx context.Context, owner Owner) {
-	if a.ended.Add(1)%cleanupEvery != 1 {
+	if mathrand.N(cleanupEvery) != 0 {
 		return
 	}
 	before := time.Now().Add(-a.opts.Keep)

@@ -79,7 +79,7 @@ func TestDisturbedSystemCalls(t *testing.T) {
 	runs, poisoned := 0, 0
 	for _, call := range []string{"fdatasync", "pwrite64", "ftruncate"} {
 		for _, failure := range []string{"EIO", "ENOSPC"} {
-			step := 7
+			step := 12
 			if os.Getenv("PRISM_SOAK") != "" {
 				step = 1
 			}

@@ -36,7 +36,9 @@ const (
 	cleanupEffects = `DELETE FROM prism_effect WHERE key IN (SELECT key FROM prism_effect
 		WHERE ` + settled + ` AND tenant = $2 AND account = $3 AND person = $4 ORDER BY key LIMIT $5)`
 
-	tidyEffects = `DELETE FROM prism_effect WHERE key IN (SELECT key FROM prism_effect WHERE ` + settled + ` LIMIT $2)`
+	settledEffects = `SELECT key FROM prism_effect WHERE ` + settled + ` LIMIT $2`
+
+	removeEffect = `DELETE FROM prism_effect WHERE ` + settled + ` AND key = $2`
 )
 
 func scanEffect(row scanner) (state.Effect, error) {

@@ -5,7 +5,9 @@ import (
 )
 
 // migrations bring a database from each version to the next; version 0 is empty. One
-// that has been released is never changed. Types and options are SQLite's: postgres
+// that has been released is never changed. Processes of an earlier version may have the
+// database open while it is brought to a later one: what they go on to do to it has to
+// be right, or to fail (a column that they do not name must not be null, say). Types and options are SQLite's: postgres
 // has others for them.
 func migrations() []string {
 	return []string{`

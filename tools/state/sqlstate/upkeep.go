@@ -64,10 +64,38 @@ func (s *Stores) Tidy(ctx context.Context, before time.Time, limit int64) (int, 
 	if err != nil {
 		return 0, err
 	}
+	var keys []string
+	// Finding them takes long where much is kept, and keeps nobody from writing.
+	err = s.effects.read(ctx, func(tx Tx) error {
+		keys = nil
+		rows, err := tx.Rows(settledEffects, micros(before), limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var key string
+			if err := rows.Scan(&key); err != nil {
+				return err
+			}
+			keys = append(keys, key)
+		}
+		return rows.Err()
+	})
+	if err != nil || len(keys) == 0 {
+		return 0, err
+	}
 	var removed int64
 	err = s.effects.write(ctx, func(tx Tx) error {
-		removed, err = tx.Exec(tidyEffects, micros(before), limit)
-		return err
+		removed = 0
+		for _, key := range keys {
+			affected, err := tx.Exec(removeEffect, micros(before), key)
+			if err != nil {
+				return err
+			}
+			removed += affected
+		}
+		return nil
 	})
 	return int(removed), err
 }

@@ -60,3 +60,21 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestSecretsOfTheDSN: all of it, and its password, wherever it is.
+func TestSecretsOfTheDSN(t *testing.T) {
+	for _, dsn := range []string{
+		"postgres://ann:pass%20word@db/prism", "postgres://db/prism?user=ann&password=pass+word", "postgres://ann@db/prism?password=pass%20word",
+	} {
+		cfg := &Config{}
+		cfg.State.DSN = dsn
+		if got := cfg.StateSecrets(); len(got) != 2 || got[0] != dsn || got[1] != "pass word" {
+			t.Errorf("%s: %q", dsn, got)
+		}
+	}
+	cfg := &Config{}
+	cfg.State.DSN = "host=db password='word' user=ann"
+	if got := cfg.StateSecrets(); len(got) != 2 || got[1] != "word" {
+		t.Errorf("%q", got)
+	}
+}

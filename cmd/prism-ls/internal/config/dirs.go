@@ -49,10 +49,9 @@ func (c *Config) StateSecrets() []string {
 		return nil
 	}
 	secrets := []string{dsn}
-	if parsed, err := url.Parse(dsn); err == nil && parsed.User != nil {
-		if password, ok := parsed.User.Password(); ok {
-			secrets = append(secrets, password)
-		}
+	if parsed, err := url.Parse(dsn); err == nil {
+		password, _ := parsed.User.Password() // of nobody, too
+		secrets = append(secrets, password, parsed.Query().Get("password"))
 	}
 	for _, word := range strings.Fields(dsn) {
 		if password, ok := strings.CutPrefix(word, "password="); ok {
