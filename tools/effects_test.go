@@ -93,7 +93,7 @@ func TestBoundedResult(t *testing.T) {
 	}
 	list, _ := json.Marshal(map[string]any{"lines": strings.Fields(strings.Repeat("word ", 20_000)), "deep": map[string]any{"text": strings.Repeat("ä", 50_000)}})
 	large := &Result{Tool: "t", Metadata: list, Err: Errorf(CodeIO, "%s", strings.Repeat("m", 40_000))}
-	for range 500 {
+	for range 200 {
 		large.Content = append(large.Content, Text(strings.Repeat("z", 1000)), Image("image/png", make([]byte, 5000)))
 	}
 	for _, most := range []int{200_000, 64 << 10, 5000, 1000} {

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,12 @@ are typed by the tool's schema, or - for JSON on standard input.
 
 Exit status: 0 done, 1 the tool failed, 2 wrong use.`,
 		Example: "  prism-ls call read path=main.go limit=20\n  prism-ls call --json repo_search '{\"query\": \"TODO\"}'",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			// A variable that is not set must not make the call one of no run, which is
+			// made every time; and what is not UTF-8 would be another name on its way.
+			if cmd.Flags().Changed("run") && (flags.run == "" || !utf8.ValidString(flags.run)) {
+				return wrongUse("--run takes a name in UTF-8 that is not empty, not %q", flags.run)
+			}
 			return a.call(args, flags)
 		},
 	}
