@@ -108,7 +108,7 @@ func (x *privateIndex) unfiltered(ctx context.Context, changes []treeChange) err
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return needsFilter(found)
+	return x.repository.needsFilter(found)
 }
 
 // ApplyPatch writes what CheckPatch works out, all of it or nothing, in a transaction

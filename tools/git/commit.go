@@ -175,7 +175,7 @@ func (w *committing) choose(ctx context.Context, opts *CommitOptions) error {
 		return err
 	}
 	if len(found) > 0 {
-		return needsFilter(found)
+		return w.g.needsFilter(found)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (g *Repository) refuseFilters(ctx context.Context, treeish string, paths []
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return needsFilter(found)
+	return g.needsFilter(found)
 }
 
 // listed lists all paths of the index.
@@ -105,7 +105,15 @@ func (x *privateIndex) filtered(ctx context.Context, paths []string, cached bool
 	return found, nil
 }
 
-func needsFilter(found []filteredPath) error {
+// needsFilter names no file outside of the opened directory.
+func (g *Repository) needsFilter(found []filteredPath) error {
+	first := "which lie outside of this directory"
+	for _, f := range found {
+		if rel, ok := g.Inside(f.path); ok {
+			first = "the first is " + DisplayPath(rel)
+			break
+		}
+	}
 	names := map[string]bool{}
 	for _, f := range found {
 		names[f.filter] = true
@@ -116,6 +124,6 @@ func needsFilter(found []filteredPath) error {
 	}
 	slices.Sort(list)
 	return tools.Errorf(tools.CodeGitLFS,
-		"%d files need the filter %s, which is not allowed here, the first is %q; git.filters in the configuration allows one",
-		len(found), strings.Join(list, ", "), found[0].path)
+		"%d files need the filter %s, which is not allowed here, %s; git.filters in the configuration allows one",
+		len(found), strings.Join(list, ", "), first)
 }

@@ -120,6 +120,22 @@ func TestSwitchHiddenChanges(t *testing.T) {
 	}
 }
 
+// TestRemoveOpenedWorktree: nobody removes the worktree that they are in.
+func TestRemoveOpenedWorktree(t *testing.T) {
+	root := withSettings(t)
+	at := filepath.Join(t.TempDir(), "linked")
+	plain(t, root, "worktree", "add", "-q", "-b", "task", at)
+	must(t, os.Mkdir(filepath.Join(at, "sub"), 0o755))
+	for _, dir := range []string{at, filepath.Join(at, "sub")} {
+		if err := opened(t, dir).RemoveWorktree(t.Context(), at, &RemoveOptions{Force: true}); !errors.Is(err, tools.CodeExecutionDenied) {
+			t.Errorf("from %s: %v", dir, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(at, "a.txt")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRemoveWorktreeKeeps: without force, a worktree goes only if nothing goes with it
 // that is nowhere else.
 func TestRemoveWorktreeKeeps(t *testing.T) {

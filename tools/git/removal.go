@@ -15,9 +15,11 @@ type RemoveOptions struct {
 }
 
 // RemoveWorktree removes a linked worktree with its directory; its branch stays. A
-// worktree whose directory is gone is forgotten. Codes: CodeGitDirty (it holds what is
-// in no commit, ignored files included), CodeExecutionDenied (it is locked),
-// CodeGitRef (it is at a commit that nothing else keeps).
+// worktree whose directory is gone is forgotten. Codes: CodeExecutionDenied (it is
+// locked, or the one that was opened), and without force CodeGitDirty (it holds what is
+// in no commit, ignored files included), CodeGitConflict (a rebase or the like is not
+// finished) and CodeGitRef (it is at a commit that nothing else keeps, or has refs of its
+// own).
 func (g *Repository) RemoveWorktree(ctx context.Context, path string, opts *RemoveOptions) error {
 	if opts == nil {
 		opts = &RemoveOptions{}
@@ -25,6 +27,9 @@ func (g *Repository) RemoveWorktree(ctx context.Context, path string, opts *Remo
 	w, err := g.linked(ctx, path)
 	if err != nil {
 		return err
+	}
+	if sameDir(w.Path, g.top) {
+		return tools.Errorf(tools.CodeExecutionDenied, "%s is the worktree that this call works in; remove it from another one", w.Path)
 	}
 	if w.Locked {
 		return tools.Errorf(tools.CodeExecutionDenied, "%s is locked%s; unlock it first", w.Path, because(w))

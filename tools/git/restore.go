@@ -194,7 +194,7 @@ func (x *privateIndex) refuseRestore(ctx context.Context, changes []treeChange, 
 	if len(found) == 0 {
 		return nil
 	}
-	return needsFilter(found)
+	return x.repository.needsFilter(found)
 }
 
 // Restore writes what CheckRestore works out, all of it or nothing, in a transaction of
