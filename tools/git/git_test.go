@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -171,6 +172,44 @@ func TestWorkTree(t *testing.T) {
 	plain(t, root, "worktree", "add", "-q", linked)
 	if top, ok, err := r.WorkTree(t.Context(), linked); !ok || top != linked {
 		t.Errorf("a linked work tree: %q, %v, %v", top, ok, err)
+	}
+}
+
+// TestIndexPath: the path comes with the top, from one process.
+func TestIndexPath(t *testing.T) {
+	count := 0
+	r := newRunner(t, &Options{Observe: func([]string, child.Exit) { count++ }})
+	root := repository(t)
+	write(t, root, "sub/dir/f", "x")
+	linked := filepath.Join(t.TempDir(), "linked")
+	plain(t, root, "worktree", "add", "-q", linked)
+	type expected struct {
+		dir, top, index string
+		processes       int
+	}
+	cases := []expected{
+		{root, root, filepath.Join(root, ".git/index"), 1},
+		{filepath.Join(root, "sub/dir"), root, filepath.Join(root, ".git/index"), 1},
+		{linked, linked, filepath.Join(root, ".git/worktrees/linked/index"), 1},
+		{t.TempDir(), "", "", 0},
+		{filepath.Join(root, ".git"), "", "", 0},
+	}
+	if runtime.GOOS != "windows" { // where no name has a line break
+		broken := filepath.Join(root, "line\nbreak")
+		plain(t, root, "init", "-q", broken)
+		cases = append(cases, expected{broken, broken, filepath.Join(broken, ".git/index"), 3})
+	}
+	for _, c := range cases {
+		count = 0
+		top, index, ok, err := r.Index(t.Context(), c.dir)
+		if top != c.top || index != c.index || ok != (c.top != "") || err != nil || count != c.processes {
+			t.Errorf("%q: %q, %q, %v, %v in %d processes; want %+v", c.dir, top, index, ok, err, count, c)
+		}
+	}
+	moved := repository(t)
+	plain(t, moved, "config", "core.worktree", "/")
+	if top, index, ok, err := r.Index(t.Context(), moved); ok {
+		t.Errorf("core.worktree=/: %q, %q, %v, %v", top, index, ok, err)
 	}
 }
 

@@ -18,6 +18,44 @@ import (
 // is one but git does not accept it; for a work tree that another user owns
 // the message says how to allow it. The answer is not cached here.
 func (r *Runner) WorkTree(ctx context.Context, dir string) (top string, ok bool, err error) {
+	answer, ok, err := r.workTree(ctx, dir)
+	if !ok || err != nil {
+		return "", false, err
+	}
+	top, err = topOf(strings.TrimSuffix(answer, "\n"))
+	return top, err == nil, err
+}
+
+// Index is WorkTree for who also wants the path of the index file, which need not be
+// there: both cost one process.
+func (r *Runner) Index(ctx context.Context, dir string) (top, index string, ok bool, err error) {
+	question := []string{"--git-path", "index"}
+	answer, ok, err := r.workTree(ctx, dir, question...)
+	if !ok || err != nil {
+		return "", "", false, err
+	}
+	top, index, _ = strings.Cut(strings.TrimSuffix(answer, "\n"), "\n")
+	if strings.Contains(index, "\n") {
+		// One of the two has a line break in it, so each is asked for alone.
+		if top, ok, err = r.WorkTree(ctx, dir); !ok || err != nil {
+			return "", "", false, err
+		}
+		out, err := r.run(ctx, dir, slices.Concat([]string{"rev-parse"}, question), &RunOptions{})
+		if err != nil {
+			return "", "", false, err
+		}
+		index = strings.TrimSuffix(string(out.Stdout), "\n")
+	} else if top, err = topOf(top); err != nil {
+		return "", "", false, err
+	}
+	if index = filepath.FromSlash(index); !filepath.IsAbs(index) {
+		index = filepath.Join(dir, index)
+	}
+	return top, index, true, nil
+}
+
+// workTree returns what git says of a work tree's top, and then of more.
+func (r *Runner) workTree(ctx context.Context, dir string, more ...string) (answer string, ok bool, err error) {
 	holder, found := Holder(dir)
 	if !found {
 		return "", false, nil
@@ -28,20 +66,21 @@ func (r *Runner) WorkTree(ctx context.Context, dir string) (top string, ok bool,
 	if rel, err := filepath.Rel(holder, dir); err != nil || tools.IsGitInternalPath(filepath.ToSlash(rel)) {
 		return "", false, nil
 	}
-	out, err := r.run(ctx, dir, []string{"rev-parse", "--is-inside-work-tree", "--show-toplevel"}, &RunOptions{})
+	out, err := r.run(ctx, dir, slices.Concat([]string{"rev-parse", "--is-inside-work-tree", "--show-toplevel"}, more), &RunOptions{})
 	if err != nil {
 		return "", false, err
 	}
-	inside, rest, _ := strings.Cut(string(out.Stdout), "\n")
-	if inside != "true" {
-		return "", false, nil
-	}
-	top = filepath.FromSlash(strings.TrimSuffix(rest, "\n"))
+	inside, answer, _ := strings.Cut(string(out.Stdout), "\n")
+	return answer, inside == "true", nil
+}
+
+func topOf(printed string) (string, error) {
+	top := filepath.FromSlash(printed)
 	if _, err := os.Lstat(filepath.Join(top, ".git")); err != nil {
 		// core.worktree can point anywhere, also above the repository.
-		return "", false, tools.Errorf(tools.CodeGitFailed, "the repository's core.worktree names %q, which has no .git of its own", top)
+		return "", tools.Errorf(tools.CodeGitFailed, "the repository's core.worktree names %q, which has no .git of its own", top)
 	}
-	return top, true, nil
+	return top, nil
 }
 
 // Holder returns the nearest directory, from dir upwards, that holds an entry

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prism-ls/prism-ls/tools/child"
 )
@@ -199,6 +200,9 @@ func TestProcessesPerCall(t *testing.T) {
 	root := tree(t, map[string]string{"a.go": "x\n", "b/c.go": "x\n"})
 	gitIn(t, root, "init", "-q")
 	gitIn(t, root, "add", "-A")
+	// As old as it must be to be remembered.
+	before := time.Now().Add(-time.Second)
+	must(t, os.Chtimes(filepath.Join(root, ".git/index"), before, before))
 	var started []string
 	s := open(t, root, &Options{Git: observed(t, func(args []string, _ child.Exit) { started = append(started, args[0]) })})
 	count := func(name string, most int) {

@@ -3,8 +3,6 @@ package search
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -66,23 +64,11 @@ func (t *workTrees) covering(ctx context.Context, runner *git.Runner, dir string
 }
 
 func ask(ctx context.Context, runner *git.Runner, holder string) (*workTree, error) {
-	_, accepted, err := runner.WorkTree(ctx, holder)
+	_, index, accepted, err := runner.Index(ctx, holder)
 	if err != nil {
 		return nil, err
 	}
-	tree := &workTree{top: holder, accepted: accepted}
-	if !accepted {
-		return tree, nil
-	}
-	out, err := runner.Run(ctx, holder, []string{"rev-parse", "--git-path", "index"}, nil)
-	if err != nil {
-		return nil, err
-	}
-	tree.index = strings.TrimSuffix(string(out.Stdout), "\n")
-	if !filepath.IsAbs(tree.index) {
-		tree.index = filepath.Join(holder, tree.index)
-	}
-	return tree, nil
+	return &workTree{top: holder, accepted: accepted, index: index}, nil
 }
 
 // settle is how old a change of the index must be before its times are trusted: two
