@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/prism-ls/prism-ls/tools/child"
 	"github.com/prism-ls/prism-ls/tools/state"
 	"github.com/prism-ls/prism-ls/tools/state/postgres"
 	"github.com/prism-ls/prism-ls/tools/state/statetest"
@@ -23,6 +24,7 @@ func suite() *statetest.Suite {
 }
 
 func TestMain(m *testing.M) {
+	child.Main()
 	suite().Main()
 	code := m.Run()
 	if started.server != nil && started.err == nil {
