@@ -29,7 +29,7 @@ func (g *Repository) CheckPatch(ctx context.Context, opts *PatchOptions) ([]Rewr
 	if size := int64(len(opts.Patch)); size > PatchBytes.Hard {
 		return nil, tools.Errorf(tools.CodeToolInput, "the patch has %d bytes, at most %d are taken", size, PatchBytes.Hard)
 	}
-	x, err := g.copyIndex(ctx)
+	x, err := g.operation().copyIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +59,8 @@ func (x *privateIndex) worktree(ctx context.Context) (tree string, err error) {
 	if err := x.quarantine(ctx); err != nil {
 		return "", err
 	}
-	unmerged, err := x.unmerged(ctx)
-	if err != nil {
+	if err := x.merged(ctx); err != nil {
 		return "", err
-	}
-	if len(unmerged) > 0 {
-		return "", tools.Errorf(tools.CodeGitConflict, "%d paths are not merged; resolve them first", len(unmerged))
 	}
 	if err := x.uncover(ctx); err != nil {
 		return "", err

@@ -252,7 +252,7 @@ func (s *switching) admit(ctx context.Context, checkpoint bool) error {
 		return err
 	}
 	defer x.close()
-	dirt, err := x.dirt(ctx, s.from.ID)
+	dirt, err := x.dirt(ctx)
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (s *switching) admit(ctx context.Context, checkpoint bool) error {
 	if err := x.uncover(ctx); err != nil {
 		return err
 	}
-	if dirt, err = x.dirt(ctx, s.from.ID); err != nil {
+	if dirt, err = x.dirt(ctx); err != nil {
 		return err
 	}
 	var written []string
@@ -298,7 +298,7 @@ func (g *Repository) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := g.settleIndex(ctx, dir); err != nil {
+	if _, err := g.settleIndex(ctx, dir); err != nil {
 		return err
 	}
 	return g.settleSwitch(ctx, dir)

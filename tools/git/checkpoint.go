@@ -16,10 +16,13 @@ const CheckpointPrefix = "refs/prism/checkpoints/"
 
 // Checkpoint is a commit, on no branch, of all that a work tree held: what is
 // committed, what is not, also where git was told not to look (git-update-index(1),
-// --assume-unchanged), and files that it does not know, but for ignored ones. Its first parent is where the work tree was, and its second the index as it was then,
-// so that it has the form of a stash, too. Files that were changed go into it as they
-// are on disk, through no filter but those that the host allows. Of a repository inside the work tree it has at most the commit
-// that this was at, and nothing of a stranger's that git does not know.
+// --assume-unchanged), and files that it does not know, but for ignored ones. Its first
+// parent is where the work tree was, and its second the index as it was then, so that it
+// has the form of a stash, too. Files that were changed go into it as they
+// are on disk, through no filter but those that the host allows, with the line ends and
+// the encoding that the repository keeps them in. Of a repository inside the work tree
+// it has at most the commit that this was at, and nothing of a stranger's that git does
+// not know.
 type Checkpoint struct {
 	// ID is the last part of Ref, and what callers name a checkpoint by.
 	ID string
@@ -44,6 +47,7 @@ type CheckpointOptions struct {
 // nor any branch is different afterwards. CodeGitIdentity: there is nobody to make a
 // commit.
 func (g *Repository) Checkpoint(ctx context.Context, opts *CheckpointOptions) (*Checkpoint, error) {
+	g = g.operation()
 	who, err := g.runner.Identity(ctx, g.top)
 	if err != nil {
 		return nil, err
@@ -112,7 +116,7 @@ func (g *Repository) collect(ctx context.Context, x *privateIndex, c *Checkpoint
 	if c.Head, err = g.Head(ctx); err != nil {
 		return err
 	}
-	if c.Paths, err = x.dirt(ctx, c.Head.ID); err != nil {
+	if c.Paths, err = x.dirt(ctx); err != nil {
 		return err
 	}
 	var parents []string
@@ -142,13 +146,14 @@ func (g *Repository) collect(ctx context.Context, x *privateIndex, c *Checkpoint
 	return err
 }
 
-// takeAll makes the index say what the work tree has.
+// takeAll makes the index say what the work tree has. Line ends that a repository would
+// refuse are no reason to leave a file out (core.safecrlf).
 func (x *privateIndex) takeAll(ctx context.Context) error {
 	paths, err := x.changedInTree(ctx)
 	if err != nil {
 		return err
 	}
-	return x.take(ctx, paths)
+	return x.takeWith(ctx, paths, "core.safecrlf=false")
 }
 
 // unmerged lists the paths that a merge has left without an answer.
@@ -165,6 +170,15 @@ func (x *privateIndex) unmerged(ctx context.Context) ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+// merged refuses, with CodeGitConflict, an index with such paths.
+func (x *privateIndex) merged(ctx context.Context) error {
+	paths, err := x.unmerged(ctx)
+	if err == nil && len(paths) > 0 {
+		err = tools.Errorf(tools.CodeGitConflict, "%d paths are not merged; resolve them and say so with git add first", len(paths))
+	}
+	return err
 }
 
 // newCommit is what a commit object is made of.

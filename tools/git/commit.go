@@ -53,6 +53,7 @@ func (g *Repository) Commit(ctx context.Context, opts *CommitOptions) (*Committe
 	if err != nil {
 		return nil, err
 	}
+	g = g.operation()
 	who, err := g.runner.Identity(ctx, g.top)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,10 @@ func (w *committing) choose(ctx context.Context, opts *CommitOptions) error {
 	if len(opts.Paths) == 0 {
 		return tools.Errorf(tools.CodeToolInput, "no paths are named; name the files or directories to commit")
 	}
-	dirt, err := w.x.dirt(ctx, w.head.ID)
+	if err := w.x.merged(ctx); err != nil {
+		return err
+	}
+	dirt, err := w.x.dirt(ctx)
 	if err != nil {
 		return err
 	}

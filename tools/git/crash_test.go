@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strconv"
@@ -19,11 +20,14 @@ const (
 	roleVariable = "PRISM_GIT_TEST_ROLE"
 	rootVariable = "PRISM_GIT_TEST_ROOT"
 	stepVariable = "PRISM_GIT_TEST_STEP"
+	// stateVariable is a directory for the state of a workspace.
+	stateVariable = "PRISM_GIT_TEST_STATE"
 )
 
 // roles are the changes that a test lets another process make, and die over.
 func roles() map[string]func(context.Context, *Repository) error {
-	return map[string]func(context.Context, *Repository) error{
+	all := workers()
+	maps.Copy(all, map[string]func(context.Context, *Repository) error{
 		"commit": func(ctx context.Context, g *Repository) error {
 			_, err := g.Commit(ctx, &CommitOptions{Message: "message", Paths: []string{"a.txt", "new"}, Checkpoint: true})
 			return err
@@ -36,7 +40,8 @@ func roles() map[string]func(context.Context, *Repository) error {
 			_, err := g.Checkpoint(ctx, nil)
 			return err
 		},
-	}
+	})
+	return all
 }
 
 // playRole makes a change and kills this process, with SIGKILL, when the nth git of

@@ -15,8 +15,10 @@ import (
 func readsNoContent(args []string) bool {
 	switch args[0] {
 	case "rev-parse", "rev-list", "ls-tree", "config", "check-ref-format", "check-ignore", "check-attr",
-		"for-each-ref", "show-ref", "symbolic-ref", "update-ref", "merge-base", "var", "version", "commit-tree":
+		"for-each-ref", "show-ref", "merge-base", "var", "version", "commit-tree":
 		return true
+	case "symbolic-ref": // hooks may hear of a change, and a configuration may name hooks
+		return !slices.Contains(args, "-m")
 	case "ls-files", "cat-file":
 		// These two do when they are asked to: a short option may hold others.
 		return !slices.ContainsFunc(args[1:], func(arg string) bool {
@@ -77,7 +79,7 @@ func (r *Runner) harmless(key string) (value string, dangerous bool) {
 	case "merge.driver":
 		// The built-in three-way merge, as if the attribute were not there.
 		return quote(r.options.Path) + " merge-file --marker-size=%L %A %O %B", true
-	case "trailer.command", "trailer.cmd":
+	case "trailer.command", "trailer.cmd", "hook.command":
 		return "true", true
 	case "protocol.allow":
 		return "never", rest[:dot] != "https" && rest[:dot] != "ssh"

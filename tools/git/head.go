@@ -64,8 +64,14 @@ func (g *Repository) witness(c refChange) tools.Witness {
 
 func seen(id string) tools.Seen { return tools.Seen{Exists: id != "", ID: id} }
 
-// move points the ref elsewhere if it is where it was. CodeGitRef: it is not.
+// move points the ref elsewhere if it is where it was. CodeGitRef: it is not. Once
+// begun, a call that is given up does not stop it: whether it had happened would be
+// anybody's guess.
 func (g *Repository) move(ctx context.Context, c refChange) error {
+	if err := ctx.Err(); err != nil {
+		return tools.AsError(err)
+	}
+	ctx = context.WithoutCancel(ctx)
 	opts := &RunOptions{Env: c.who.environment()}
 	args := []string{"update-ref"}
 	if c.message != "" {
@@ -82,10 +88,14 @@ func (g *Repository) move(ctx context.Context, c refChange) error {
 	if err == nil {
 		return nil
 	}
-	if now, _, lookErr := g.lookup(ctx, c.ref, "object"); lookErr == nil && now != c.before {
-		return tools.Errorf(tools.CodeGitRef, "%s has moved to %s in the meantime; nothing was changed: %w", c.ref, orNothing(now), err)
+	now, _, lookErr := g.lookup(ctx, c.ref, "object")
+	switch {
+	case lookErr != nil || now == c.before:
+		return err
+	case now == c.after:
+		return nil // done, whatever became of git then
 	}
-	return err
+	return tools.Errorf(tools.CodeGitRef, "%s has moved to %s in the meantime; nothing was changed: %w", c.ref, orNothing(now), err)
 }
 
 func orNothing(id string) string {

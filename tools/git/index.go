@@ -30,15 +30,6 @@ type privateIndex struct {
 	env        []string
 }
 
-// gitDir is the absolute path of the directory that git keeps for this work tree.
-func (g *Repository) gitDir(ctx context.Context) (string, error) {
-	out, err := g.run(ctx, []string{"rev-parse", "--absolute-git-dir"}, nil)
-	if err != nil {
-		return "", err
-	}
-	return filepath.FromSlash(strings.TrimSuffix(string(out.Stdout), "\n")), nil
-}
-
 // newIndex makes a private index without entries.
 func (g *Repository) newIndex(ctx context.Context) (*privateIndex, error) {
 	parent, err := g.gitDir(ctx)
@@ -83,10 +74,15 @@ func (x *privateIndex) with(ctx context.Context, args []string, opts *RunOptions
 
 // take makes the index say of each path what the work tree has there.
 func (x *privateIndex) take(ctx context.Context, paths []string) error {
+	return x.takeWith(ctx, paths)
+}
+
+// takeWith is take with settings of the caller's.
+func (x *privateIndex) takeWith(ctx context.Context, paths []string, config ...string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	_, err := x.run(ctx, []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, list(paths))
+	_, err := x.with(ctx, []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, &RunOptions{Stdin: list(paths), Config: config, Timeout: longTime})
 	return err
 }
 
@@ -108,8 +104,7 @@ func (x *privateIndex) changedInTree(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	paths := slices.DeleteFunc(fields(out.Stdout), func(path string) bool { return strings.HasSuffix(path, "/") })
-	slices.Sort(paths)
-	return slices.Compact(paths), nil
+	return compacted(paths), nil
 }
 
 // changedInIndex lists the paths at which the index is not as the commit says; an
@@ -126,19 +121,35 @@ func (x *privateIndex) changedInIndex(ctx context.Context, commit string) ([]str
 	return fields(out.Stdout), nil
 }
 
-// dirt lists, sorted, the paths at which commit, index and work tree are not the same.
-func (x *privateIndex) dirt(ctx context.Context, commit string) ([]string, error) {
-	tree, err := x.changedInTree(ctx)
+// dirt lists, sorted, the paths at which HEAD, index and work tree are not the same. A
+// file of which only the line ends are not as git would write them, which it does not
+// keep, is the same; changedInTree has it.
+func (x *privateIndex) dirt(ctx context.Context) ([]string, error) {
+	out, err := x.run(ctx, []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=no"}, nil)
 	if err != nil {
 		return nil, err
 	}
-	index, err := x.changedInIndex(ctx, commit)
-	if err != nil {
-		return nil, err
+	var paths, perhaps []string
+	for _, entry := range fields(out.Stdout) {
+		state, path := entry[:min(3, len(entry))], entry[min(3, len(entry)):]
+		switch {
+		case strings.HasSuffix(path, "/"):
+		case state == " M ":
+			perhaps = append(perhaps, path)
+		default:
+			paths = append(paths, path)
+		}
 	}
-	paths := slices.Concat(tree, index)
-	slices.Sort(paths)
-	return slices.Compact(paths), nil
+	if len(perhaps) > 0 {
+		// Only this command looks at the content of a file of another length.
+		out, err := x.with(ctx, []string{"diff", "-z", "--name-only", "--no-renames"}, &RunOptions{Config: []string{"diff.autoRefreshIndex=true"}})
+		if err != nil {
+			return nil, err
+		}
+		differ := compacted(fields(out.Stdout))
+		perhaps = slices.DeleteFunc(perhaps, func(path string) bool { _, differs := slices.BinarySearch(differ, path); return !differs })
+	}
+	return compacted(append(paths, perhaps...)), nil
 }
 
 // fields splits output that git has ended with NULs.
@@ -177,7 +188,8 @@ func copyFile(from, to string) error {
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
 	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+	// Whoever may read or write the one may the other, whatever the umask.
+	return errors.Join(os.Chmod(to, info.Mode().Perm()), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
 // sweep removes directories that a crash has left.

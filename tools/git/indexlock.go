@@ -27,6 +27,8 @@ const (
 	lockMark = "prism-ls "
 	// lockWait is how long somebody else's lock is waited for.
 	lockWait = 5 * time.Second
+	// turnWait is how long others of ours, which are at work, are waited for.
+	turnWait = time.Minute
 	lockLook = 20 * time.Millisecond
 	// gitDies is how long a git may take to end with the process that started it.
 	gitDies = time.Second
@@ -77,7 +79,7 @@ func (x *lockedIndex) acquire(ctx context.Context) error {
 	if ok, err := filelock.Try(x.lock); err != nil || !ok {
 		return tools.Errorf(tools.CodeGitFailed, "a file in %s cannot be locked: %w", x.dir, err)
 	}
-	for until := time.Now().Add(lockWait); ; {
+	for begin := time.Now(); ; {
 		err := os.Link(own, x.lockPath())
 		if err == nil {
 			break
@@ -85,17 +87,34 @@ func (x *lockedIndex) acquire(ctx context.Context) error {
 		if !errors.Is(err, fs.ErrExist) {
 			return tools.AsError(err)
 		}
-		if err := x.repository.settleIndex(ctx, x.gitDir()); err != nil {
+		if err := x.wait(ctx, begin); err != nil {
 			return err
-		}
-		if err := pause(ctx, until); err != nil {
-			return tools.Errorf(tools.CodeGitFailed, "another program holds %s; if none is running any more, it can be removed: %w", x.lockPath(), err)
 		}
 	}
 	if err := copyFile(filepath.Join(x.gitDir(), "index"), x.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(tools.AsError(err), os.Remove(x.lockPath()))
 	}
 	return nil
+}
+
+// wait waits a little for who has the lock.
+func (x *lockedIndex) wait(ctx context.Context, begin time.Time) error {
+	working, err := x.repository.settleIndex(ctx, x.gitDir())
+	if err != nil {
+		return err
+	}
+	most := lockWait
+	if working {
+		most = turnWait
+	}
+	err = pause(ctx, begin.Add(most))
+	switch {
+	case !errors.Is(err, errWaited):
+		return err
+	case working:
+		return tools.Errorf(tools.CodeGitFailed, "another call has been changing %s for more than %s; try again later", x.repository.top, most)
+	}
+	return tools.Errorf(tools.CodeGitFailed, "another program holds %s; if none is running any more, it can be removed", x.lockPath())
 }
 
 var errWaited = errors.New("waited long enough")
@@ -124,7 +143,15 @@ func (x *lockedIndex) commit(ctx context.Context, change refChange) error {
 	if err := x.repository.move(ctx, change); err != nil {
 		return err
 	}
-	return x.place(change.ref)
+	err := x.place(change.ref)
+	if err == nil {
+		return nil
+	}
+	change.before, change.after, change.message = change.after, change.before, "reset: the index could not follow"
+	if x.repository.move(context.WithoutCancel(ctx), change) != nil {
+		return err
+	}
+	return tools.Errorf(tools.CodeIO, "the index cannot be written, and nothing was changed: %w", errors.Unwrap(err))
 }
 
 // record says what is about to happen. Once the ref has moved, a crash is settled
@@ -166,38 +193,39 @@ func sameFile(file *os.File, path string) (bool, error) {
 }
 
 // settleIndex finishes, or drops, what a process of ours that is gone has left under
-// the lock. What is locked by somebody who is there, or by git, stays.
-func (g *Repository) settleIndex(ctx context.Context, gitDir string) error {
+// the lock. What is locked by somebody who is there, or by git, stays; working reports
+// that it is somebody of ours.
+func (g *Repository) settleIndex(ctx context.Context, gitDir string) (working bool, err error) {
 	path := filepath.Join(gitDir, "index.lock")
 	file, err := os.Open(path)
 	if err != nil {
-		return nil // free, or not for us to look at
+		return false, nil // free, or not for us to look at
 	}
 	defer file.Close()
 	head := make([]byte, 256)
 	n, _ := file.Read(head)
 	name, ours := strings.CutPrefix(strings.TrimSuffix(string(head[:n]), "\n"), lockMark)
 	if !ours || !strings.HasPrefix(name, scratchPrefix) || strings.ContainsAny(name, `/\`) {
-		return nil
+		return false, nil
 	}
 	if free, err := filelock.Try(file); err != nil || !free {
-		return nil
+		return err == nil, nil
 	}
 	if still, _ := sameFile(file, path); !still {
-		return nil // somebody was faster
+		return false, nil // somebody was faster
 	}
 	dir := filepath.Join(gitDir, name)
 	if err := awaitGit(ctx, filepath.Join(dir, "index.lock")); err != nil {
-		return err
+		return false, err
 	}
 	if err := g.finishPending(ctx, dir); err != nil {
-		return err
+		return false, err
 	}
 	if err := os.Remove(path); err != nil {
-		return tools.AsError(err)
+		return false, tools.AsError(err)
 	}
 	_ = os.RemoveAll(dir) // swept later
-	return nil
+	return false, nil
 }
 
 // awaitGit waits a moment for a git that worked for a process that is gone, and that

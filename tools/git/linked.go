@@ -119,7 +119,8 @@ func (g *Repository) AddWorktree(ctx context.Context, path string, opts *AddOpti
 	if err := tools.Planned(ctx, plan.witnesses); err != nil {
 		return nil, err
 	}
-	if _, err := g.run(ctx, plan.args, &RunOptions{Timeout: longTime}); err != nil {
+	// Else git may write into the user's configuration that its paths are relative.
+	if _, err := g.run(ctx, plan.args, &RunOptions{Timeout: longTime, Config: []string{"worktree.useRelativePaths=false"}}); err != nil {
 		return nil, g.unadd(ctx, path, plan, err)
 	}
 	return g.FindWorktree(ctx, path)

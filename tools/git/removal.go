@@ -34,8 +34,11 @@ func (g *Repository) RemoveWorktree(ctx context.Context, path string, opts *Remo
 	if w.Locked {
 		return tools.Errorf(tools.CodeExecutionDenied, "%s is locked%s; unlock it first", w.Path, because(w))
 	}
+	if sameDir(w.Path, g.top) {
+		return tools.Errorf(tools.CodeExecutionDenied, "%s is the worktree that is being worked in; remove it from another one", w.Path)
+	}
 	args := []string{"worktree", "remove"}
-	if w.Missing == "" && !opts.Force {
+	if !opts.Force {
 		if err := g.removable(ctx, w); err != nil {
 			return err
 		}
@@ -53,6 +56,26 @@ func (g *Repository) RemoveWorktree(ctx context.Context, path string, opts *Remo
 // removable refuses a worktree with which something would be lost. git itself looks
 // at neither ignored files, nor those that it was told not to look at, nor commits.
 func (g *Repository) removable(ctx context.Context, w *LinkedWorktree) error {
+	if w.Missing == "" {
+		if err := g.vacant(ctx, w); err != nil {
+			return err
+		}
+	}
+	if w.Branch != "" || w.ID == "" {
+		return nil
+	}
+	kept, err := g.run(ctx, []string{"for-each-ref", "--count=1", "--contains=" + w.ID, "--format=%(refname)"}, nil)
+	if err != nil {
+		return err
+	}
+	if len(kept.Stdout) == 0 {
+		return tools.Errorf(tools.CodeGitRef, "%s is at %s, which no branch or tag keeps; make a branch of it, or force loses it", w.Path, w.ID)
+	}
+	return nil
+}
+
+// vacant refuses a worktree whose directory holds something that is nowhere else.
+func (g *Repository) vacant(ctx context.Context, w *LinkedWorktree) error {
 	there := &Repository{runner: g.runner, top: w.Path}
 	if err := there.nothingUnfinished(ctx); err != nil { // it may keep what it has put aside
 		return err
@@ -70,16 +93,6 @@ func (g *Repository) removable(ctx context.Context, w *LinkedWorktree) error {
 	}
 	if ref := strings.TrimSpace(string(own.Stdout)); ref != "" {
 		return tools.Errorf(tools.CodeGitRef, "%s has refs of its own, which go with it, the first is %s; keep them in a branch, or force loses them", w.Path, ref)
-	}
-	if w.Branch != "" || w.ID == "" {
-		return nil
-	}
-	kept, err := g.run(ctx, []string{"for-each-ref", "--count=1", "--contains=" + w.ID, "--format=%(refname)"}, nil)
-	if err != nil {
-		return err
-	}
-	if len(kept.Stdout) == 0 {
-		return tools.Errorf(tools.CodeGitRef, "%s is at %s, which no branch or tag keeps; make a branch of it, or force loses it", w.Path, w.ID)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type Repository struct {
 	runner *Runner
 	top    string
 	prefix string
+	once   *oneOperation // nil but within one operation
 }
 
 // Repository opens the work tree that dir lies in. CodeGitNotRepository: it lies in
@@ -94,5 +95,5 @@ func (g *Repository) pathspecs(paths []string) ([]string, error) {
 }
 
 func (g *Repository) run(ctx context.Context, args []string, opts *RunOptions) (*Output, error) {
-	return g.runner.Run(ctx, g.top, args, opts)
+	return g.runner.guarded(ctx, g.top, args, opts, g.once)
 }

@@ -26,6 +26,7 @@ type RestoreOptions struct {
 // CodeGitRef (there is no such checkpoint or commit), CodeNotFound (nothing was or is
 // at a path), CodeNoChange, CodeGitLFS.
 func (g *Repository) CheckRestore(ctx context.Context, opts *RestoreOptions) ([]Rewrite, error) {
+	g = g.operation()
 	specs, err := g.pathspecs(opts.Paths)
 	if err != nil {
 		return nil, err

@@ -143,7 +143,7 @@ func (x *privateIndex) materialise(ctx context.Context, paths []string, into []R
 		return nil
 	}
 	out := filepath.Join(x.dir, "out")
-	if _, err := x.with(ctx, []string{"checkout-index", "-q", "-f", "-z", "--stdin", "--prefix=" + filepath.ToSlash(out) + "/"}, &RunOptions{Stdin: list(paths), Timeout: longTime}); err != nil {
+	if err := x.checkOut(ctx, paths, out); err != nil {
 		return err
 	}
 	left := RewriteBytes.Hard
@@ -161,6 +161,15 @@ func (x *privateIndex) materialise(ctx context.Context, paths []string, into []R
 		return tools.AsError(err)
 	}
 	return nil
+}
+
+// checkOut writes files of the index, as a checkout would, below a directory.
+func (x *privateIndex) checkOut(ctx context.Context, paths []string, dir string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := x.with(ctx, []string{"checkout-index", "-q", "-f", "-z", "--stdin", "--prefix=" + filepath.ToSlash(dir) + "/"}, &RunOptions{Stdin: list(paths), Timeout: longTime})
+	return err
 }
 
 // readEntry reads a file or link, on account of left.
@@ -191,16 +200,13 @@ func orCoded(err error) error {
 
 // clean refuses, with CodeGitDirty, a work tree with changes that are in no commit.
 func (g *Repository) clean(ctx context.Context) error {
+	g = g.operation()
 	x, err := g.copyIndex(ctx)
 	if err != nil {
 		return err
 	}
 	defer x.close()
-	head, err := g.Head(ctx)
-	if err != nil {
-		return err
-	}
-	dirt, err := x.dirt(ctx, head.ID)
+	dirt, err := x.dirt(ctx)
 	if err != nil || len(dirt) == 0 {
 		return err
 	}

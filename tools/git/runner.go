@@ -98,6 +98,11 @@ type Output struct {
 // [tools.CodeLimit] for too much output, [tools.CodeTimeout] and
 // [tools.CodeAborted] for the end of the time or of ctx.
 func (r *Runner) Run(ctx context.Context, dir string, args []string, opts *RunOptions) (*Output, error) {
+	return r.guarded(ctx, dir, args, opts, nil)
+}
+
+// guarded is Run with what is known already; once may be nil.
+func (r *Runner) guarded(ctx context.Context, dir string, args []string, opts *RunOptions, once *oneOperation) (*Output, error) {
 	if opts == nil {
 		opts = &RunOptions{}
 	}
@@ -107,7 +112,7 @@ func (r *Runner) Run(ctx context.Context, dir string, args []string, opts *RunOp
 	if readsNoContent(args) {
 		return r.run(ctx, dir, args, opts)
 	}
-	replaced, err := r.overrides(ctx, dir)
+	replaced, err := once.replaced(ctx, r, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ type Snapshot struct {
 // relative to the top. Neither index nor refs nor files are different afterwards; the
 // objects that it makes are kept by nothing, and git clears them up in time.
 func (g *Repository) Snapshot(ctx context.Context, except []string) (*Snapshot, error) {
+	g = g.operation()
 	x, err := g.copyIndex(ctx)
 	if err != nil {
 		return nil, err
