@@ -265,7 +265,7 @@ func TestMissingWithStagedContent(t *testing.T) {
 	_, path := f.make("t")
 	write(t, path, "a.txt", "staged\n")
 	plain(t, path, "add", "-A")
-	must(t, os.RemoveAll(path))
+	must(t, os.RemoveAll(f.at("state")))
 	_, err := f.m.Cleanup(t.Context(), ada, "t", Policy{Missing: true})
 	must(t, err)
 	plain(t, f.at("shop"), "gc", "-q", "--prune=now")
@@ -335,5 +335,25 @@ func TestOwnersAtOnce(t *testing.T) {
 	must(t, f.m.unlist(t.Context(), bob, "u"))
 	if owner, err := f.m.OwnerOf(t.Context(), "u"); err != nil || owner != ada {
 		t.Errorf("u is said to be %v's, %v", owner, err)
+	}
+}
+
+// TestCapAtOnce: tasks that begin at once have no more work trees of a repository
+// together than one after the other.
+func TestCapAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			_, err := f.m.Create(t.Context(), ada, request(fmt.Sprintf("t%d", i), "shop"))
+			if err != nil && !errors.Is(err, tools.CodeWorkspaceLimit) && !errors.Is(err, tools.CodeLimit) {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := strings.Count(plain(t, f.at("shop"), "worktree", "list"), "\n"); n != 4 {
+		t.Errorf("there are %d work trees", n)
 	}
 }

@@ -2,12 +2,14 @@ package taskspace
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/prism-ls/prism-ls/tools"
+	"github.com/prism-ls/prism-ls/tools/filelock"
 	"github.com/prism-ls/prism-ls/tools/git"
 )
 
@@ -30,10 +32,40 @@ func (h *held) add(ctx context.Context, wt *Worktree) error {
 	if err := h.step(ctx, "add"); err != nil {
 		return err
 	}
+	done, err := h.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	// Whoever keeps account knows of it by the path that it gets, not by this one.
 	quiet := tools.WithPlanned(ctx, func(context.Context, []tools.Witness) error { return nil })
 	_, err = repository.AddWorktree(quiet, h.m.making(h.space, wt), opts)
+	if errors.Is(err, tools.CodeLimit) {
+		return tools.Errorf(tools.CodeWorkspaceLimit, "repository %s: %w", wt.RepositoryID, err)
+	}
 	return err
+}
+
+// alone waits until no other workspace's work trees are made: they are counted, and git
+// fails where it sees another's that is not whole. Who keeps everybody waiting for
+// longer than a lease lasts was stopped, and is not waited for. done has to be called.
+func (h *held) alone(ctx context.Context) (done func(), err error) {
+	var file *os.File
+	if err = os.MkdirAll(filepath.Dir(h.m.directory), 0o700); err == nil { // somebody may have removed it all
+		file, err = os.OpenFile(h.m.directory+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	}
+	if err != nil {
+		return nil, tools.Errorf(tools.AsError(err).Code, "the lock of the directory for task workspaces cannot be opened: %w", err)
+	}
+	limited, cancel := context.WithTimeout(ctx, h.m.ttl)
+	defer cancel()
+	if err = filelock.Wait(limited, file); err == nil || ctx.Err() == nil && limited.Err() != nil {
+		err = h.renew(ctx) // it may have been long
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() { _ = file.Close() }, nil // which ends the lock
 }
 
 // start says where HEAD of a new work tree is: on its own branch, or for one that comes
