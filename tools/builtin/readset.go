@@ -77,6 +77,8 @@ func (s *ReadPathSet) Forget(owner, session string) {
 	delete(s.sessions, reader{owner, session})
 	if kept := s.kept.Load(); kept != nil {
 		delete(kept.restored, reader{owner, session})
+		delete(kept.unsaved, reader{owner, session}) // nothing would take the place of what is kept
+		delete(kept.saved, reader{owner, session})
 	}
 }
 

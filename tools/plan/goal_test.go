@@ -296,7 +296,7 @@ func TestWhatIsRecordedOfACheck(t *testing.T) {
 			t.Errorf("%+v, want %s", done, want[i])
 		}
 	}
-	if goal.Status != plan.StatusEditing || strings.Contains(b.text(t, "plans/t1.md"), "[x]") {
+	if goal.Status != plan.StatusFailed || strings.Contains(b.text(t, "plans/t1.md"), "[x]") {
 		t.Errorf("%s", goal.Status)
 	}
 }
