@@ -1,10 +1,8 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -92,27 +90,26 @@ func (s *switching) unwritten(ctx context.Context, x *privateIndex) ([]string, e
 		}
 	}
 	// Line ends that are not as the attributes say make a file differ from itself.
-	wanted, err := s.g.contentOf(ctx, s.to.ID, there)
+	wanted, err := s.g.wanted(ctx, s.to.ID, there)
 	if err != nil {
 		return nil, err
 	}
+	defer wanted.close()
+	tree, err := os.OpenRoot(s.g.top)
+	if err != nil {
+		return nil, orCoded(err)
+	}
+	defer tree.Close()
 	for _, c := range there {
-		left, err = s.appendShort(left, c.path, wanted[c.path])
+		made, err := wanted.made(tree, c.path)
 		if err != nil {
 			return nil, err
 		}
+		if !made {
+			left = append(left, c.path)
+		}
 	}
 	return left, nil
-}
-
-// appendShort appends the path of a file that is not what was wanted.
-func (s *switching) appendShort(left []string, path string, wanted Rewrite) ([]string, error) {
-	size := RewriteBytes.Hard
-	is, err := readEntry(filepath.Join(s.g.top, filepath.FromSlash(path)), &size)
-	if err != nil || is.Link == wanted.Link && bytes.Equal(is.Data, wanted.Data) {
-		return left, err
-	}
-	return append(left, path), nil
 }
 
 // headBack points HEAD to where it was before the switch.

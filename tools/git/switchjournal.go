@@ -14,7 +14,6 @@ import (
 
 	"github.com/prism-ls/prism-ls/tools"
 	"github.com/prism-ls/prism-ls/tools/filelock"
-	"github.com/prism-ls/prism-ls/tools/workspace"
 )
 
 // git writes the files of another branch one by one, then the index (a copy, which takes
@@ -146,15 +145,16 @@ func (j *switchJournal) takeBack(ctx context.Context, x *privateIndex, changes [
 	}
 	// Of what is not there nothing has to be known: not even whether git could read it.
 	there := slices.DeleteFunc(slices.Clone(touched), func(c treeChange) bool { return !j.g.there(c.path) })
-	wanted, err := j.g.contentOf(ctx, j.record.To.ID, there)
+	wanted, err := j.g.wanted(ctx, j.record.To.ID, there)
 	if err != nil { // on a full disk there is no room for copies to compare with
 		if there, err = j.g.removeRaw(ctx, there); err == nil {
-			wanted, err = j.g.contentOf(ctx, j.record.To.ID, there)
+			wanted, err = j.g.wanted(ctx, j.record.To.ID, there)
 		}
 	}
 	if err != nil {
 		return err
 	}
+	defer wanted.close()
 	back, err := j.g.removeBegun(touched, wanted)
 	if err != nil || len(back) == 0 {
 		return err
@@ -166,7 +166,7 @@ func (j *switchJournal) takeBack(ctx context.Context, x *privateIndex, changes [
 
 // removeBegun removes what a switch has written, or begun to, with directories that are
 // empty then, and returns the paths at which there was something before.
-func (g *Repository) removeBegun(touched []treeChange, wanted map[string]Rewrite) (back []string, err error) {
+func (g *Repository) removeBegun(touched []treeChange, wanted *wantedFiles) (back []string, err error) {
 	root, err := os.OpenRoot(g.top)
 	if err != nil {
 		return nil, tools.AsError(err)
@@ -177,7 +177,7 @@ func (g *Repository) removeBegun(touched []treeChange, wanted map[string]Rewrite
 	slices.SortStableFunc(touched, func(a, b treeChange) int { return cmp.Compare(gone(a), gone(b)) })
 	for _, c := range touched {
 		name := filepath.FromSlash(c.path)
-		if !begun(root, name, wanted[c.path]) {
+		if !wanted.begun(root, c.path) {
 			continue
 		}
 		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -212,7 +212,8 @@ func (g *Repository) removeRaw(ctx context.Context, written []treeChange) (other
 		if err != nil {
 			return nil, err
 		}
-		if !begun(root, name, Rewrite{Entry: workspace.Entry{Data: kept.Stdout}}) {
+		is, err := root.ReadFile(name)
+		if err != nil || !bytes.HasPrefix(kept.Stdout, is) {
 			others = append(others, c)
 			continue
 		}
@@ -229,49 +230,6 @@ func gone(c treeChange) int {
 		return 1
 	}
 	return 0
-}
-
-// contentOf returns what a checkout of the commit would make of the changes' files.
-func (g *Repository) contentOf(ctx context.Context, commit string, changes []treeChange) (map[string]Rewrite, error) {
-	top := &Repository{runner: g.runner, top: g.top} // paths from the top, wherever g was opened
-	x, err := top.newIndex(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer x.close()
-	if _, err := x.run(ctx, []string{"read-tree", commit}, nil); err != nil {
-		return nil, err
-	}
-	found := map[string]Rewrite{}
-	for part := range slices.Chunk(changes, int(ChangedFiles.Hard)) {
-		list, err := x.rewrites(ctx, part)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range list {
-			found[r.Path] = r
-		}
-	}
-	return found, nil
-}
-
-// begun reports whether what is at a path is what git leaves there while it makes it
-// the wanted file: nothing, or its beginning.
-func begun(root *os.Root, name string, wanted Rewrite) bool {
-	info, err := root.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return true
-	case err != nil || wanted.Delete:
-		return false
-	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := root.Readlink(name)
-		return err == nil && wanted.Link && target == string(wanted.Data)
-	case !info.Mode().IsRegular() || wanted.Link || info.Size() > int64(len(wanted.Data)):
-		return false
-	}
-	data, err := root.ReadFile(name)
-	return err == nil && bytes.HasPrefix(wanted.Data, data)
 }
 
 // joined is errors.Join that keeps a single error as it is.
