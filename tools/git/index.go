@@ -107,20 +107,6 @@ func (x *privateIndex) changedInTree(ctx context.Context) ([]string, error) {
 	return compacted(paths), nil
 }
 
-// changedInIndex lists the paths at which the index is not as the commit says; an
-// empty commit stands for one without files.
-func (x *privateIndex) changedInIndex(ctx context.Context, commit string) ([]string, error) {
-	args := []string{"diff-index", "--cached", "--no-renames", "--name-only", "-z", commit}
-	if commit == "" {
-		args = []string{"ls-files", "-z"}
-	}
-	out, err := x.run(ctx, args, nil)
-	if err != nil {
-		return nil, err
-	}
-	return fields(out.Stdout), nil
-}
-
 // dirt lists, sorted, the paths at which HEAD, index and work tree are not the same. A
 // file of which only the line ends are not as git would write them, which it does not
 // keep, is the same; changedInTree has it.
