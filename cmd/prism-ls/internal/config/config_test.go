@@ -14,7 +14,8 @@ func TestEveryKeyIsExplained(t *testing.T) {
 		if key.doc == "" || key.who != "user" && key.who != "narrow" {
 			t.Errorf("%s: doc %q, who %q", name, key.doc, key.who)
 		}
-		if !strings.Contains(Reference(), "`"+name[strings.LastIndexByte(name, '.')+1:]+"`") {
+		line, heading := "`"+name[strings.LastIndexByte(name, '.')+1:]+"`", "## `["+name+"."
+		if page := Reference(); !strings.Contains(page, line) && !strings.Contains(page, heading) || !strings.Contains(page, key.doc) {
 			t.Errorf("%s is not in the reference", name)
 		}
 	}

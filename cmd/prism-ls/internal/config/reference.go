@@ -58,6 +58,9 @@ func writeTable(page *strings.Builder, described map[string]key, table reflect.V
 		name := prefix + field.Tag.Get("toml") + "."
 		if mapOfTables(field.Type) {
 			writeTable(page, described, reflect.New(field.Type.Elem()).Elem(), name+anyName+".")
+			if doc := described[strings.TrimSuffix(name, ".")].doc; doc != "" {
+				page.WriteString("\n" + doc + "\n")
+			}
 			continue
 		}
 		writeTable(page, described, table.Field(i), name)
