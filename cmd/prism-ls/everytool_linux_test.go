@@ -114,6 +114,11 @@ var everyTool = []struct {
 	{"git_show", args{"ref": "HEAD", "path": "go.mod"}, "module", false},
 	{"git_blame", args{"path": "go.mod"}, "module", false},
 	{"git_pr_handoff", args{"base": "HEAD"}, "", false},
+	{"git_branch", args{"op": "list"}, "* ", false},
+	{"git_worktree", args{"op": "list"}, "[main]", false},
+	{"git_apply", args{"op": "check", "patch": "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n"}, "new.txt", false},
+	{"git_restore", args{"paths": []string{"missing"}, "from": "HEAD"}, "ERR_PRISM_NOT_FOUND", true},
+	{"git_commit", args{"message": "m", "paths": []string{"missing"}}, "ERR_PRISM_", true}, // nothing there, or nobody to do it
 	{"coding_check", args{"name": "test"}, "ERR_PRISM_CHECK_UNKNOWN", true},
 	{"lsp_symbols", args{"path": "stock/stock.go"}, "function", false},
 	{"lsp_definition", args{"symbol": "stock.New"}, "stock/stock.go", false},

@@ -220,7 +220,7 @@ func TestAnAgentThatStartsAnewHasReadWhatItHad(t *testing.T) {
 	}
 	pid := s.pid()
 	first.in.Close()
-	_ = first.cmd.Wait() // it ends when its input does
+	<-first.exited // it ends when its input does
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -356,8 +356,12 @@ func TestAttachLeavesTheTerminal(t *testing.T) {
 				c.status = s.ended0(c.status)
 			}
 			s.leaves(c.status)
-			shown := s.text()
-			if strings.Contains(shown, "\x1b[6n") || strings.LastIndex(shown, "\x1b[?1049l") < strings.LastIndex(shown, "\x1b[?1049h") {
+			// What it wrote last may still be on its way through the terminal.
+			until(t, "the alternate screen is left", func() bool {
+				shown := s.text()
+				return strings.LastIndex(shown, "\x1b[?1049l") > strings.LastIndex(shown, "\x1b[?1049h")
+			})
+			if shown := s.text(); strings.Contains(shown, "\x1b[6n") {
 				t.Errorf("the terminal was shown %q", shown)
 			}
 		})
