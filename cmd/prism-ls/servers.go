@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os/signal"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -228,19 +225,8 @@ func (a *app) serversRestartCommand() *cobra.Command {
 }
 
 // withLanguage runs a function with the client of this workspace.
-func (a *app) withLanguage(do func(context.Context, *langintel.Client) error) (err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	defer stop()
-	cfg, err := a.load()
-	if err != nil {
-		return err
-	}
-	opened, err := host.Open(cfg, a.logger(cfg.Level()))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	return do(ctx, opened.Language())
+func (a *app) withLanguage(do func(context.Context, *langintel.Client) error) error {
+	return a.withHost(func(ctx context.Context, opened *host.Host) error { return do(ctx, opened.Language()) })
 }
 
 func (a *app) writeJSON(value any) error {
