@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -111,7 +112,10 @@ type refused struct {
 	restore bool // and undo brings the same tree back
 }
 
-func refusals() []refused {
+func refusals() []refused { return slices.Concat(ofContent(), ofPlace(), ofHead()) }
+
+// ofContent are refusals for what a work tree holds.
+func ofContent() []refused {
 	return []refused{
 		{"changed", func(t *testing.T, _ *fixture, p string) { write(t, p, "a.txt", "changed") }, tools.CodeWorkspaceDirty, Policy{Dirty: true}, true, true},
 		{"same size and time", func(t *testing.T, _ *fixture, p string) {
@@ -163,6 +167,12 @@ func refusals() []refused {
 			plain(t, p, "-c", "protocol.file.allow=always", "submodule", "add", "-q", f.at("lib"), "sub")
 			plain(t, p, "commit", "-q", "-m", "sub")
 		}, tools.CodeWorkspaceDirty, Policy{Dirty: true, MovedHead: true, Unowned: true, Locked: true}, false, false},
+	}
+}
+
+// ofPlace are refusals for where a work tree is, and whose.
+func ofPlace() []refused {
+	return []refused{
 		{"locked by others", func(t *testing.T, _ *fixture, p string) {
 			plain(t, p, "worktree", "unlock", p)
 			plain(t, p, "worktree", "lock", "--reason", "mine", p)
@@ -203,6 +213,12 @@ func refusals() []refused {
 			must(t, os.RemoveAll(p))
 			write(t, p, "precious", "x")
 		}, tools.CodeWorkspaceOwnership, Policy{}, false, false},
+	}
+}
+
+// ofHead are refusals for what a work tree has checked out, and of which repository.
+func ofHead() []refused {
+	return []refused{
 		{"detached", func(t *testing.T, _ *fixture, p string) {
 			plain(t, p, "switch", "-q", "--detach")
 			plain(t, p, "commit", "-q", "--allow-empty", "-m", "on no branch")
