@@ -50,12 +50,7 @@ func Open(ctx context.Context, dsn string, opts *Options) (*sqlstate.Stores, err
 		_ = db.Close()
 		return nil, err
 	}
-	stores, err := sqlstate.New(db, limits)
-	if err != nil {
-		_ = db.Close()
-		return nil, err
-	}
-	return stores, nil
+	return sqlstate.New(db, limits)
 }
 
 // Accept is for whoever has put a copy of the database back, with no prism-ls running:

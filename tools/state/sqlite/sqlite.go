@@ -59,12 +59,7 @@ func OpenContext(ctx context.Context, path string, opts *Options) (*sqlstate.Sto
 		_ = db.Close()
 		return nil, err
 	}
-	stores, err := sqlstate.New(db, limits)
-	if err != nil {
-		_ = db.Close()
-		return nil, err
-	}
-	return stores, nil
+	return sqlstate.New(db, limits)
 }
 
 // Accept makes the store at path usable again that is behind its mark, and says what

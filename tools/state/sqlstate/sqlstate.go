@@ -56,8 +56,13 @@ type Stores struct {
 	artifacts   *artifacts
 }
 
-// New returns stores over db, which they close.
-func New(db Database, limits state.Limits) (*Stores, error) {
+// New returns stores over db, which they close; so does New itself when it fails.
+func New(db Database, limits state.Limits) (stores *Stores, err error) {
+	defer func() {
+		if err != nil {
+			_ = db.Close()
+		}
+	}()
 	record, err := state.RecordBytes.Option(limits.RecordBytes)
 	if err != nil {
 		return nil, err

@@ -22,11 +22,9 @@ import (
 // with the number that the counter is at, and of an effect one with its run. What an
 // effect does is one line in a file, written at once.
 
-// doneVariable is the directory of that file.
-const doneVariable = "PRISM_STATE_SUITE_DONE"
-
-// acknowledge changes the store until it is killed.
-func (s *Suite) acknowledge(store state.CheckpointStore, place string) error {
+// acknowledge changes the store until it is killed. What effects do goes into the file
+// effected.
+func (s *Suite) acknowledge(store state.CheckpointStore, place, effected string) error {
 	if s.Stores == nil {
 		for {
 			if err := acknowledgeCount(store); err != nil {
@@ -38,7 +36,7 @@ func (s *Suite) acknowledge(store state.CheckpointStore, place string) error {
 	if err != nil {
 		return err
 	}
-	done, err := os.OpenFile(filepath.Join(os.Getenv(doneVariable), "done"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	done, err := os.OpenFile(effected, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -108,11 +106,11 @@ func killed(t *testing.T, s *Suite) {
 	if s.Full {
 		rounds = 500
 	}
-	t.Setenv(doneVariable, t.TempDir())
+	effected := filepath.Join(t.TempDir(), "done")
 	var said acknowledged
 	lost := 0
 	for range rounds {
-		process := s.command(t, "acknowledge", place)
+		process := s.command(t, "acknowledge", place, effected)
 		process.Stderr = os.Stderr
 		output, err := process.StdoutPipe()
 		if err != nil {
@@ -140,15 +138,15 @@ func killed(t *testing.T, s *Suite) {
 	}
 	t.Logf("figure: %d × kill -9, acknowledged changes = %d, %d lost", rounds, said.count, lost)
 	if s.Stores != nil {
-		settled(t, s, place, said.effects)
+		settled(t, s, place, effected, said.effects)
 	}
 }
 
 // settled compares what is known of effects with what has happened, and ends every
 // doubt.
-func settled(t *testing.T, s *Suite, place string, acknowledged []string) {
+func settled(t *testing.T, s *Suite, place, effected string, acknowledged []string) {
 	store, owner := s.openStores(t, place).Effects(), ann("").Owner
-	text, err := os.ReadFile(filepath.Join(os.Getenv(doneVariable), "done"))
+	text, err := os.ReadFile(effected)
 	must(t, "reading what was done", err)
 	times := map[string]int{}
 	for run := range strings.Lines(string(text)) {

@@ -110,12 +110,12 @@ func reopened(t *testing.T, s *Suite) {
 }
 
 // roleFlag marks a process of the suite: its arguments are the suite's name, what to
-// do, and where.
+// do, where, and what else that needs.
 const roleFlag = "--prism-state-suite"
 
 // Main takes this process over if it is one of the suite's. It belongs into TestMain.
 func (s *Suite) Main() {
-	if len(os.Args) != 5 || os.Args[1] != roleFlag || os.Args[2] != s.Name {
+	if len(os.Args) < 5 || os.Args[1] != roleFlag || os.Args[2] != s.Name {
 		return
 	}
 	store, err := s.checkpoints(os.Args[4])
@@ -126,7 +126,7 @@ func (s *Suite) Main() {
 		case "contend":
 			err = s.contend(store)
 		case "acknowledge":
-			err = s.acknowledge(store, os.Args[4])
+			err = s.acknowledge(store, os.Args[4], os.Args[5])
 		case "hold":
 			err = s.hold(store)
 		}
@@ -145,13 +145,13 @@ func (s *Suite) processRounds() int {
 	return 2
 }
 
-func (s *Suite) command(t *testing.T, what, place string) *exec.Cmd {
+func (s *Suite) command(t *testing.T, what, place string, more ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return exec.CommandContext(ctx(t), self, roleFlag, s.Name, what, place)
+	return exec.CommandContext(ctx(t), self, append([]string{roleFlag, s.Name, what, place}, more...)...)
 }
 
 // contenders is how many processes change the store at once, each that many times.
