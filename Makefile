@@ -8,6 +8,8 @@ RUN      ?= .
 BENCH    ?= .
 # Every Go file of a package, for whichever platform.
 FILES    := {{$$d := .Dir}}{{range .GoFiles}}{{$$d}}/{{.}} {{end}}{{range .IgnoredGoFiles}}{{$$d}}/{{.}} {{end}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
+# What tests must leave as it is: the configuration of this repository, and the person's.
+CONFIGS  := cksum "$$(git rev-parse --git-path config 2>/dev/null)" "$(HOME)/.gitconfig" 2>/dev/null || true
 NPM      := $(CURDIR)/testdata/servers/node_modules
 
 # Beside what the tests themselves install; it outlives the checkout.
@@ -41,8 +43,10 @@ cross: ## compile for the other platforms
 # The real language servers have the machine to themselves: some other tests are
 # about how soon something happens.
 race: gotest setup ## all tests under the race detector; RUN=regexp chooses
+	@{ $(CONFIGS); } >$(CACHE)/configs
 	$(GOTEST) test -race -timeout 25m -run '$(RUN)' $(filter-out %/langintel,$(shell $(GO) list $(PKGS)))
 	$(GOTEST) test -race -timeout 30m -run '$(RUN)' ./langintel
+	@{ $(CONFIGS); } | cmp - $(CACHE)/configs || { echo "the tests have changed a git configuration of yours"; exit 1; }
 
 bench: gotest setup ## measure ours beside the peers, write docs/performance.md; BENCH=regexp chooses, and then only prints
 	@testdata/servers/tree.sh $(TREE)
